@@ -1,0 +1,30 @@
+//! Every bound in one place. Each is a promise: a test stands at its edge.
+
+/// One commit: DynamoDB's transaction, which every engine keeps to, so that what would fail at
+/// scale fails on a laptop.
+pub mod batch {
+    pub const ACTIONS_MAX: usize = 100;
+    pub const BYTES_MAX: usize = 4 * 1024 * 1024;
+}
+
+/// One stored item, names and values together, as DynamoDB counts it.
+pub const ITEM_BYTES_MAX: usize = 400 * 1024;
+pub const PARTITION_KEY_BYTES_MAX: usize = 2048;
+pub const SORT_KEY_BYTES_MAX: usize = 1024;
+/// How deep lists and maps may nest inside an item.
+pub const ITEM_DEPTH_MAX: usize = 32;
+
+/// One page of a list.
+pub const PAGE_MAX: usize = 1000;
+pub const PAGE_DEFAULT: usize = 50;
+
+/// Body of one ingested request unless its source says otherwise.
+pub const BODY_BYTES_DEFAULT: usize = 256 * 1024;
+pub const BODY_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// What is kept of a destination's answer.
+pub const RESPONSE_CHARACTERS_KEPT: usize = 1000;
+
+/// Attempts of one delivery, and how far ahead the next one may lie.
+pub const ATTEMPTS_MAX: usize = 32;
+pub const RETRY_DELAY_SECONDS_MAX: u64 = 24 * 60 * 60;
