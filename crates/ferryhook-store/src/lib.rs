@@ -1,1 +1,26 @@
-//! Placeholder.
+//! The store: records, what may be done with them, and the engines that keep them.
+//!
+//! From the top: repositories speak the domain's verbs ([`Store`]); each verb is one [`Batch`],
+//! committed as a whole; an [`Engine`] does three things, get, query and commit, and there are
+//! three of it (memory, embedded, dynamo) that pass the same suite. A [`Record`] says in one
+//! place how a noun of the domain is keyed, indexed and expired.
+//!
+//! No HTTP here, and no engine's own types outside `engine/`.
+
+pub mod batch;
+pub mod engine;
+pub mod error;
+pub mod key;
+pub mod query;
+pub mod record;
+pub mod tables;
+pub mod value;
+
+pub use batch::{Batch, Condition, Durability};
+pub use engine::Engine;
+pub use error::StoreError;
+pub use key::{IndexKey, Key, Part};
+pub use query::{Cursor, Order, Page, Query};
+pub use record::{Kind, Record, Stored};
+pub use tables::{Index, Table};
+pub use value::{Item, Value};

@@ -1,0 +1,345 @@
+//! One step of the domain as one atomic commit.
+//!
+//! Either every condition holds and every action is done, or nothing is and the error names the
+//! first action whose condition failed. The bounds are DynamoDB's, on every engine.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use ferryhook_core::{Timestamp, limits};
+
+use crate::StoreError;
+use crate::key::{IndexKey, Key};
+use crate::record::{Kind, Record, Stored, item_of};
+use crate::value::{Item, Name, Value};
+
+/// When a commit counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// On disk before the answer.
+    Synced,
+    /// Visible at the answer, on disk with the next sync. Only for what may be repeated.
+    Buffered,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// Nothing lives there; what has expired counts as nothing.
+    Absent,
+    Exists,
+    /// Unchanged since it was read at this revision.
+    Revision(u64),
+    /// This attribute has exactly this value.
+    Is(Name, Value),
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("no such row"),
+            Self::Exists => f.write_str("an existing row"),
+            Self::Revision(revision) => write!(f, "revision {revision}"),
+            Self::Is(name, _) => write!(f, "another value of {name}"),
+        }
+    }
+}
+
+/// A row that must not exist yet.
+#[derive(Debug, Clone)]
+pub struct Insert {
+    pub kind: Kind,
+    pub version: u8,
+    pub key: Key,
+    pub indexes: Vec<IndexKey>,
+    /// In seconds.
+    pub expires: Option<i64>,
+    pub item: Item,
+    /// The attributes that never change; see [`Record::CONTENT`].
+    pub content: Item,
+    pub mirror: Vec<(Name, Value)>,
+}
+
+/// A change of some attributes of a row that exists.
+#[derive(Debug, Clone)]
+pub struct Patch {
+    pub kind: Kind,
+    pub key: Key,
+    pub condition: Condition,
+    pub set: Vec<(Name, Value)>,
+    pub add: Vec<(Name, i64)>,
+    pub remove: Vec<Name>,
+    /// Where the row stands in indexes and when it expires, before and after; absent when neither
+    /// changes.
+    pub moves: Option<Moves>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Moves {
+    pub from: Vec<IndexKey>,
+    pub to: Vec<IndexKey>,
+    /// In seconds.
+    pub expires: Option<i64>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Delete {
+    pub kind: Kind,
+    pub key: Key,
+    pub condition: Condition,
+    pub indexes: Vec<IndexKey>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Action {
+    Insert(Insert),
+    Patch(Patch),
+    Delete(Delete),
+    /// Does nothing; the batch holds only if this does.
+    Require {
+        key: Key,
+        condition: Condition,
+    },
+}
+
+impl Action {
+    pub fn key(&self) -> &Key {
+        match self {
+            Self::Insert(insert) => &insert.key,
+            Self::Patch(patch) => &patch.key,
+            Self::Delete(delete) => &delete.key,
+            Self::Require { key, .. } => key,
+        }
+    }
+
+    pub fn condition(&self) -> &Condition {
+        match self {
+            Self::Insert(_) => &Condition::Absent,
+            Self::Patch(patch) => &patch.condition,
+            Self::Delete(delete) => &delete.condition,
+            Self::Require { condition, .. } => condition,
+        }
+    }
+}
+
+/// What is to happen together. Mistakes made while building are told at the commit.
+#[derive(Debug, Default)]
+pub struct Batch {
+    actions: Vec<Action>,
+    mistake: Option<StoreError>,
+}
+
+impl Batch {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The record must be new.
+    pub fn insert<T: Record>(self, record: &T) -> Self {
+        let key = record.key();
+        self.with(|| {
+            let mut item = item_of(record)?;
+            let content = item.split_off(T::CONTENT);
+            Ok(Some(Action::Insert(Insert {
+                kind: T::KIND,
+                version: T::VERSION,
+                key,
+                indexes: record.indexes(),
+                expires: record.expires_at().map(Timestamp::as_seconds),
+                item,
+                content,
+                mirror: record.mirror(),
+            })))
+        })
+    }
+
+    /// Writes what differs, if the record is still as it was read.
+    pub fn replace<T: Record>(self, was: &Stored<T>, now: &T) -> Self {
+        self.with(|| difference(was, now).map(|patch| Some(Action::Patch(patch))))
+    }
+
+    /// A change of attributes that no index and no expiry depends on, without reading first.
+    pub fn patch(mut self, patch: Patch) -> Self {
+        self.actions.push(Action::Patch(patch));
+        self
+    }
+
+    pub fn delete<T: Record>(mut self, was: &Stored<T>) -> Self {
+        self.actions.push(Action::Delete(Delete {
+            kind: T::KIND,
+            key: was.key(),
+            condition: Condition::Revision(was.revision),
+            indexes: was.indexes(),
+        }));
+        self
+    }
+
+    pub fn require(mut self, key: Key, condition: Condition) -> Self {
+        self.actions.push(Action::Require { key, condition });
+        self
+    }
+
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty() && self.mistake.is_none()
+    }
+
+    fn with(mut self, action: impl FnOnce() -> Result<Option<Action>, StoreError>) -> Self {
+        match action() {
+            Ok(action) => self.actions.extend(action),
+            Err(mistake) => self.mistake = self.mistake.or(Some(mistake)),
+        }
+        self
+    }
+
+    /// The actions, once they are known to keep every bound. Engines start here.
+    pub(crate) fn checked(self) -> Result<Vec<Action>, StoreError> {
+        if let Some(mistake) = self.mistake {
+            return Err(mistake);
+        }
+        let actions = self.actions;
+        if actions.is_empty() {
+            return Err(StoreError::OutOfBounds("the batch is empty".into()));
+        }
+        if actions.len() > limits::batch::ACTIONS_MAX {
+            let (count, max) = (actions.len(), limits::batch::ACTIONS_MAX);
+            return Err(StoreError::OutOfBounds(format!(
+                "the batch has {count} actions, {max} are allowed"
+            )));
+        }
+        let mut bytes = 0;
+        let mut keys = HashSet::with_capacity(actions.len());
+        for action in &actions {
+            bytes += action.check()?;
+            if !keys.insert(action.key()) {
+                let key = action.key();
+                return Err(StoreError::Malformed(format!(
+                    "the batch names {key} twice"
+                )));
+            }
+        }
+        if bytes > limits::batch::BYTES_MAX {
+            let max = limits::batch::BYTES_MAX;
+            return Err(StoreError::OutOfBounds(format!(
+                "the batch has {bytes} bytes, {max} are allowed"
+            )));
+        }
+        Ok(actions)
+    }
+}
+
+impl Action {
+    /// Checks one action and tells its size.
+    fn check(&self) -> Result<usize, StoreError> {
+        let key = self.key();
+        key.check()?;
+        let check_indexes = |keys: &[IndexKey]| keys.iter().try_for_each(|k| k.check(key.table));
+        match self {
+            Self::Insert(insert) => {
+                check_indexes(&insert.indexes)?;
+                insert.item.check()?;
+                insert.content.check()?;
+                let bytes = insert.item.bytes() + insert.content.bytes();
+                if bytes > limits::ITEM_BYTES_MAX {
+                    let max = limits::ITEM_BYTES_MAX;
+                    return Err(StoreError::OutOfBounds(format!(
+                        "{key} has {bytes} bytes, an item may have {max}"
+                    )));
+                }
+                Ok(bytes)
+            }
+            Self::Patch(patch) => {
+                if let Some(moves) = &patch.moves {
+                    check_indexes(&moves.from)?;
+                    check_indexes(&moves.to)?;
+                }
+                if patch.condition == Condition::Absent {
+                    return Err(StoreError::Malformed(format!(
+                        "{key} cannot be absent and changed"
+                    )));
+                }
+                let set: Item = patch.set.iter().cloned().collect();
+                set.check()?;
+                Ok(set.bytes())
+            }
+            Self::Delete(delete) => check_indexes(&delete.indexes).map(|()| 0),
+            Self::Require { .. } => Ok(0),
+        }
+    }
+}
+
+impl Patch {
+    /// A change that asks only that the row exists.
+    pub fn of(kind: Kind, key: Key) -> Self {
+        Self {
+            kind,
+            key,
+            condition: Condition::Exists,
+            set: Vec::new(),
+            add: Vec::new(),
+            remove: Vec::new(),
+            moves: None,
+        }
+    }
+
+    pub fn when(mut self, condition: Condition) -> Self {
+        self.condition = condition;
+        self
+    }
+
+    pub fn set(mut self, name: impl Into<Name>, value: impl Into<Value>) -> Self {
+        self.set.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn add(mut self, name: impl Into<Name>, amount: i64) -> Self {
+        self.add.push((name.into(), amount));
+        self
+    }
+
+    pub fn remove(mut self, name: impl Into<Name>) -> Self {
+        self.remove.push(name.into());
+        self
+    }
+}
+
+fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> {
+    let key = was.key();
+    if key != now.key() {
+        let other = now.key();
+        return Err(StoreError::Malformed(format!(
+            "{key} cannot become {other}"
+        )));
+    }
+    let (before, mut after) = (item_of(&was.record)?, item_of(now)?);
+    let mut patch = Patch::of(T::KIND, key).when(Condition::Revision(was.revision));
+    for (name, value) in before {
+        match after.remove(&name) {
+            Some(same) if same == value => {}
+            changed => {
+                if T::CONTENT.contains(&&*name) {
+                    let kind = T::KIND;
+                    return Err(StoreError::Malformed(format!(
+                        "{name} of a stored {kind} never changes"
+                    )));
+                }
+                match changed {
+                    Some(value) => patch.set.push((name, value)),
+                    None => patch.remove.push(name),
+                }
+            }
+        }
+    }
+    patch.set.extend(after);
+    let (from, to) = (was.indexes(), now.indexes());
+    let expires = now.expires_at().map(Timestamp::as_seconds);
+    if from != to || expires != was.expires_at().map(Timestamp::as_seconds) {
+        patch.moves = Some(Moves { from, to, expires });
+    }
+    Ok(patch)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! The waist of the store: what an engine must do, and nothing else.
+//!
+//! Everything above (records, repositories) is written once against these three methods. A new
+//! engine implements them and passes the conformance suite.
+
+use std::fmt;
+
+use futures_util::future::BoxFuture;
+
+use crate::StoreError;
+use crate::batch::{Batch, Durability};
+use crate::key::Key;
+use crate::query::{Page, Query};
+use crate::record::Kind;
+use crate::value::Item;
+
+pub mod memory;
+
+pub type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+pub trait Engine: Send + Sync + fmt::Debug {
+    /// The row, unless it is absent or has expired.
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Row>>;
+
+    /// A page of one partition, without what has expired. A page may be shorter than its limit
+    /// and still have a next one; only an absent cursor means the end.
+    fn query(&self, query: Query) -> Answer<'_, Page<Row>>;
+
+    /// Does all of the batch or nothing.
+    fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()>;
+}
+
+/// A row as an engine gives it back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    pub kind: Kind,
+    /// Of the stored shape.
+    pub version: u8,
+    /// Counts the writes to this row.
+    pub revision: u64,
+    pub item: Item,
+}

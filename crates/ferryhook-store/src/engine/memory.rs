@@ -1,0 +1,325 @@
+//! The reference: maps in memory, gone when the process is.
+//!
+//! It is what the other engines are compared with, what tests and simulations run on, and a
+//! store for trying things out. Plainness is its virtue; it holds one lock for each call.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferryhook_core::Env;
+
+use super::{Answer, Engine, Row};
+use crate::StoreError;
+use crate::batch::{Action, Batch, Condition, Durability, Insert, Patch};
+use crate::key::{IndexKey, Key, Part};
+use crate::query::{Cursor, Order, Page, Query, Range};
+use crate::tables::Index;
+
+#[derive(Debug)]
+pub struct Memory {
+    env: Env,
+    rows: Mutex<Rows>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    by_key: BTreeMap<Key, Kept>,
+    entries: BTreeSet<Entry>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    row: Row,
+    indexes: Vec<IndexKey>,
+    expires: Option<i64>,
+}
+
+/// One index entry: the index's own order first, the row's key to tell equals apart.
+type Entry = (Index, Part, Option<Part>, Key);
+
+impl Memory {
+    pub fn new(env: Env) -> Self {
+        Self {
+            env,
+            rows: Mutex::default(),
+        }
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Rows> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn commit_now(&self, batch: Batch) -> Result<(), StoreError> {
+        let actions = batch.checked()?;
+        let now = self.env.now().as_seconds();
+        let mut rows = self.rows();
+        for (place, action) in actions.iter().enumerate() {
+            if !holds(
+                action.condition(),
+                rows.find(action.key(), now).map(|kept| &kept.row),
+            ) {
+                return Err(StoreError::Refused {
+                    action: place,
+                    key: action.key().clone(),
+                    condition: action.condition().clone(),
+                });
+            }
+        }
+        // Sums are the one thing that can still fail: they are tried before anything changes.
+        for action in &actions {
+            if let Action::Patch(patch) = action {
+                let mut item = rows.by_key[&patch.key].row.item.clone();
+                patch
+                    .add
+                    .iter()
+                    .try_for_each(|(name, amount)| item.add(name, *amount))?;
+            }
+        }
+        for action in actions {
+            match action {
+                Action::Insert(insert) => rows.insert(insert),
+                Action::Patch(patch) => rows.patch(patch)?,
+                Action::Delete(delete) => rows.remove(&delete.key),
+                Action::Require { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn query_now(&self, query: &Query) -> Result<Page<Row>, StoreError> {
+        query.check()?;
+        let now = self.env.now().as_seconds();
+        let rows = self.rows();
+        let mut found = Vec::new();
+        let mut take = |key: &Key, entry: Option<IndexKey>| {
+            let Some(kept) = rows.find(key, now) else {
+                return true;
+            };
+            if kept.row.kind == query.kind {
+                found.push((
+                    Cursor {
+                        key: key.clone(),
+                        entry,
+                    },
+                    kept.row.clone(),
+                ));
+            }
+            found.len() <= query.limit
+        };
+        match query.index {
+            None => {
+                let Part::Text(partition) = &query.partition else {
+                    unreachable!("checked")
+                };
+                let first = Key {
+                    table: query.table,
+                    partition: partition.clone(),
+                    sort: None,
+                };
+                let keys = rows
+                    .by_key
+                    .range((Bound::Included(first), Bound::Unbounded))
+                    .map(|(key, _)| key)
+                    .take_while(|key| key.table == query.table && key.partition == *partition)
+                    .filter(|key| wanted(&query.range, key.sort.clone().map(Part::Text).as_ref()))
+                    .filter(|key| behind(query, key, None));
+                match query.order {
+                    Order::Ascending => keys.into_iter().all(|key| take(key, None)),
+                    Order::Descending => {
+                        let keys: Vec<_> = keys.collect();
+                        keys.into_iter().rev().all(|key| take(key, None))
+                    }
+                };
+            }
+            Some(index) => {
+                let first = (index, query.partition.clone(), None, lowest_key(query));
+                let entries = rows
+                    .entries
+                    .range((Bound::Included(first), Bound::Unbounded))
+                    .take_while(|entry| entry.0 == index && entry.1 == query.partition)
+                    .filter(|entry| wanted(&query.range, entry.2.as_ref()))
+                    .filter(|entry| behind(query, &entry.3, Some(entry.2.as_ref())));
+                let mut take = |(index, partition, sort, key): &Entry| {
+                    let (partition, sort) = (partition.clone(), sort.clone());
+                    take(
+                        key,
+                        Some(IndexKey {
+                            index: *index,
+                            partition,
+                            sort,
+                        }),
+                    )
+                };
+                match query.order {
+                    Order::Ascending => entries.into_iter().all(&mut take),
+                    Order::Descending => {
+                        let entries: Vec<_> = entries.collect();
+                        entries.into_iter().rev().all(&mut take)
+                    }
+                };
+            }
+        }
+        let more = found.len() > query.limit;
+        found.truncate(query.limit);
+        let next = if more {
+            found.last().map(|(cursor, _)| cursor.clone())
+        } else {
+            None
+        };
+        Ok(Page {
+            rows: found.into_iter().map(|(_, row)| row).collect(),
+            next,
+        })
+    }
+}
+
+fn lowest_key(query: &Query) -> Key {
+    Key {
+        table: query.table,
+        partition: String::new(),
+        sort: None,
+    }
+}
+
+fn wanted(range: &Range, sort: Option<&Part>) -> bool {
+    match (range, sort) {
+        (Range::All, _) => true,
+        (Range::Prefix(prefix), Some(Part::Text(sort))) => sort.starts_with(prefix),
+        (Range::Between(from, to), Some(sort)) => {
+            from.as_ref().is_none_or(|from| from <= sort) && to.as_ref().is_none_or(|to| sort <= to)
+        }
+        _ => false,
+    }
+}
+
+/// Whether this place lies behind the cursor, in the direction of the query.
+fn behind(query: &Query, key: &Key, entry_sort: Option<Option<&Part>>) -> bool {
+    let Some(cursor) = &query.after else {
+        return true;
+    };
+    let last = (
+        cursor.entry.as_ref().map(|entry| entry.sort.as_ref()),
+        &cursor.key,
+    );
+    let this = (entry_sort, key);
+    match query.order {
+        Order::Ascending => this > last,
+        Order::Descending => this < last,
+    }
+}
+
+fn holds(condition: &Condition, found: Option<&Row>) -> bool {
+    match (condition, found) {
+        (Condition::Absent, found) => found.is_none(),
+        (_, None) => false,
+        (Condition::Exists, Some(_)) => true,
+        (Condition::Revision(revision), Some(row)) => row.revision == *revision,
+        (Condition::Is(name, value), Some(row)) => row.item.get(name) == Some(value),
+    }
+}
+
+impl Rows {
+    fn find(&self, key: &Key, now: i64) -> Option<&Kept> {
+        self.by_key
+            .get(key)
+            .filter(|kept| kept.expires.is_none_or(|at| at > now))
+    }
+
+    fn insert(&mut self, insert: Insert) {
+        let Insert {
+            kind,
+            version,
+            key,
+            indexes,
+            expires,
+            mut item,
+            content,
+            ..
+        } = insert;
+        self.remove(&key); // an expired one may still be there
+        item.extend(content);
+        for entry in &indexes {
+            self.entries.insert(entry_of(entry, &key));
+        }
+        let row = Row {
+            kind,
+            version,
+            revision: 1,
+            item,
+        };
+        self.by_key.insert(
+            key,
+            Kept {
+                row,
+                indexes,
+                expires,
+            },
+        );
+    }
+
+    fn patch(&mut self, patch: Patch) -> Result<(), StoreError> {
+        let Some(kept) = self.by_key.get_mut(&patch.key) else {
+            return Ok(());
+        };
+        let item = &mut kept.row.item;
+        for (name, amount) in &patch.add {
+            item.add(name, *amount)?;
+        }
+        for name in &patch.remove {
+            item.remove(name);
+        }
+        for (name, value) in patch.set {
+            item.set(name, value);
+        }
+        kept.row.revision += 1;
+        if let Some(moves) = patch.moves {
+            kept.expires = moves.expires;
+            for entry in std::mem::replace(&mut kept.indexes, moves.to) {
+                self.entries.remove(&entry_of(&entry, &patch.key));
+            }
+            for entry in &kept.indexes {
+                self.entries.insert(entry_of(entry, &patch.key));
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, key: &Key) {
+        for entry in self
+            .by_key
+            .remove(key)
+            .into_iter()
+            .flat_map(|kept| kept.indexes)
+        {
+            self.entries.remove(&entry_of(&entry, key));
+        }
+    }
+}
+
+fn entry_of(entry: &IndexKey, key: &Key) -> Entry {
+    (
+        entry.index,
+        entry.partition.clone(),
+        entry.sort.clone(),
+        key.clone(),
+    )
+}
+
+impl Engine for Memory {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Row>> {
+        Box::pin(async move {
+            key.check()?;
+            let now = self.env.now().as_seconds();
+            Ok(self.rows().find(key, now).map(|kept| kept.row.clone()))
+        })
+    }
+
+    fn query(&self, query: Query) -> Answer<'_, Page<Row>> {
+        Box::pin(async move { self.query_now(&query) })
+    }
+
+    fn commit(&self, batch: Batch, _: Durability) -> Answer<'_, ()> {
+        Box::pin(async move { self.commit_now(batch) })
+    }
+}

@@ -1,0 +1,191 @@
+//! A record: a noun of the domain, with its place in the store.
+
+use std::fmt;
+use std::ops::Deref;
+
+use ferryhook_core::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::StoreError;
+use crate::engine::Row;
+use crate::key::{IndexKey, Key};
+use crate::tables::Table;
+use crate::value::{self, Item, Name, Value};
+
+/// Which noun a stored row is. The numbers are stored and never given to another noun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    User = 1,
+    Source = 2,
+    Connection = 3,
+    Key = 4,
+    Event = 5,
+    Delivery = 6,
+    Attempt = 7,
+    Rejection = 8,
+    Claim = 9,
+    Account = 10,
+    Member = 11,
+    Schedule = 12,
+    Run = 13,
+    Activity = 14,
+    Hook = 15,
+    Notification = 16,
+    Usage = 17,
+    Plan = 18,
+    OauthState = 19,
+    /// Holds a value (an e-mail address, a key's hash) for one owner.
+    Unique = 20,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 20] = [
+        Kind::User,
+        Kind::Source,
+        Kind::Connection,
+        Kind::Key,
+        Kind::Event,
+        Kind::Delivery,
+        Kind::Attempt,
+        Kind::Rejection,
+        Kind::Claim,
+        Kind::Account,
+        Kind::Member,
+        Kind::Schedule,
+        Kind::Run,
+        Kind::Activity,
+        Kind::Hook,
+        Kind::Notification,
+        Kind::Usage,
+        Kind::Plan,
+        Kind::OauthState,
+        Kind::Unique,
+    ];
+
+    pub fn from_number(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == number)
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Source => "source",
+            Self::Connection => "connection",
+            Self::Key => "key",
+            Self::Event => "event",
+            Self::Delivery => "delivery",
+            Self::Attempt => "attempt",
+            Self::Rejection => "rejection",
+            Self::Claim => "claim",
+            Self::Account => "account",
+            Self::Member => "member",
+            Self::Schedule => "schedule",
+            Self::Run => "run",
+            Self::Activity => "activity",
+            Self::Hook => "hook",
+            Self::Notification => "notification",
+            Self::Usage => "usage",
+            Self::Plan => "plan",
+            Self::OauthState => "oauth state",
+            Self::Unique => "unique value",
+        }
+    }
+
+    pub const fn table(self) -> Table {
+        match self {
+            Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
+            Self::Event | Self::Delivery | Self::Attempt | Self::Rejection => Table::Events,
+            Self::Claim => Table::Ledger,
+            Self::Account => Table::Accounts,
+            Self::Member => Table::Members,
+            Self::Schedule => Table::Schedules,
+            Self::Run => Table::Runs,
+            Self::Activity => Table::Activities,
+            Self::Hook => Table::Hooks,
+            Self::Notification => Table::Notifications,
+            Self::Usage => Table::Usage,
+            Self::Plan => Table::Plans,
+            Self::OauthState => Table::OauthStates,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a noun is stored: its key, its index entries, its expiry. Its attributes are its serde form.
+pub trait Record: Serialize + DeserializeOwned + Send + Sync {
+    const KIND: Kind;
+    /// Counts up when the stored shape changes; old shapes stay readable.
+    const VERSION: u8 = 1;
+    /// Attributes that are written once and never change: the bulk of an event. The embedded
+    /// engine keeps them apart, so that a change of the rest does not write them again.
+    const CONTENT: &'static [&'static str] = &[];
+
+    fn key(&self) -> Key;
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        Vec::new()
+    }
+
+    fn expires_at(&self) -> Option<Timestamp> {
+        None
+    }
+
+    /// Facts of this record under the names that other readers of its DynamoDB table expect.
+    /// Written at insert, never read back, and nothing that changes may be among them.
+    fn mirror(&self) -> Vec<(Name, Value)> {
+        Vec::new()
+    }
+}
+
+/// A record as it was read, with the revision that a later write must still find.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored<T> {
+    pub record: T,
+    pub revision: u64,
+}
+
+impl<T> Deref for Stored<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.record
+    }
+}
+
+impl<T: Record> Stored<T> {
+    pub(crate) fn from_row(row: Row) -> Result<Self, StoreError> {
+        if row.kind != T::KIND {
+            return Err(StoreError::corrupt(
+                T::KIND,
+                format!("there is a {} in its place", row.kind),
+            ));
+        }
+        if row.version > T::VERSION {
+            let reason = format!("it was written by a newer version (shape {})", row.version);
+            return Err(StoreError::corrupt(T::KIND, reason));
+        }
+        let record =
+            value::from_item(row.item).map_err(|error| StoreError::corrupt(T::KIND, error))?;
+        Ok(Self {
+            record,
+            revision: row.revision,
+        })
+    }
+}
+
+pub(crate) fn item_of<T: Record>(record: &T) -> Result<Item, StoreError> {
+    value::to_item(record).map_err(|error| {
+        StoreError::Malformed(format!("this {} cannot be stored: {error}", T::KIND))
+    })
+}

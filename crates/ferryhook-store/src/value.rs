@@ -1,0 +1,246 @@
+//! Items: what a record looks like to an engine, attribute by attribute.
+//!
+//! The kinds of value are those DynamoDB knows. Records turn into items and back with serde
+//! ([`to_item`], [`from_item`]), so that an attribute is named once, at its field.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use ferryhook_core::limits;
+
+use crate::StoreError;
+
+mod de;
+mod ser;
+
+pub use de::from_item;
+pub use ser::to_item;
+
+pub type Name = Cow<'static, str>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    Bytes(Bytes),
+    List(Vec<Value>),
+    Map(BTreeMap<String, Value>),
+}
+
+/// A number that every engine keeps exactly. Whole floats are integers, as in DynamoDB, which
+/// does not tell `3.0` from `3`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    Int(i64),
+    /// Above `i64::MAX` only.
+    Big(u64),
+    /// Neither whole nor infinite nor NaN.
+    Float(f64),
+}
+
+impl Number {
+    pub fn from_f64(number: f64) -> Option<Self> {
+        const EXACT: f64 = (1u64 << 53) as f64;
+        if !number.is_finite() {
+            return None;
+        }
+        Some(match number.fract() == 0.0 && number.abs() <= EXACT {
+            true => Self::Int(number as i64),
+            false => Self::Float(number),
+        })
+    }
+
+    pub fn from_u64(number: u64) -> Self {
+        i64::try_from(number).map_or(Self::Big(number), Self::Int)
+    }
+
+    /// DynamoDB keeps magnitudes from 1e-130 up to 1e126.
+    fn fits(self) -> bool {
+        match self {
+            Self::Int(_) | Self::Big(_) => true,
+            Self::Float(number) => (1e-130..1e126).contains(&number.abs()),
+        }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(number) => number.fmt(f),
+            Self::Big(number) => number.fmt(f),
+            Self::Float(number) => write!(f, "{number:e}"),
+        }
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Number(Number::Int(number))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl Value {
+    /// The size DynamoDB would charge for it, closely enough to enforce its bounds.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Null | Self::Bool(_) => 1,
+            Self::Number(_) => 21,
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::List(values) => 3 + values.iter().map(|value| 1 + value.bytes()).sum::<usize>(),
+            Self::Map(map) => {
+                3 + map
+                    .iter()
+                    .map(|(name, value)| 1 + name.len() + value.bytes())
+                    .sum::<usize>()
+            }
+        }
+    }
+
+    fn check(&self, depth: usize) -> Result<(), StoreError> {
+        if depth > limits::ITEM_DEPTH_MAX {
+            let max = limits::ITEM_DEPTH_MAX;
+            return Err(StoreError::OutOfBounds(format!(
+                "an item nests deeper than {max} levels"
+            )));
+        }
+        match self {
+            Self::Number(number) if !number.fits() => Err(StoreError::OutOfBounds(format!(
+                "{number} is outside 1e-130 to 1e126"
+            ))),
+            Self::List(values) => values.iter().try_for_each(|value| value.check(depth + 1)),
+            Self::Map(map) => map.values().try_for_each(|value| value.check(depth + 1)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Attributes by name. Few enough that looking through them beats hashing.
+#[derive(Debug, Clone, Default)]
+pub struct Item(Vec<(Name, Value)>);
+
+impl Item {
+    pub fn with_capacity(attributes: usize) -> Self {
+        Self(Vec::with_capacity(attributes))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value)
+    }
+
+    pub fn set(&mut self, name: Name, value: Value) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some(place) => place.1 = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// For one who knows that the name is new, such as a serializer.
+    pub(crate) fn push(&mut self, name: Name, value: Value) {
+        self.0.push((name, value));
+    }
+
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        let place = self.0.iter().position(|(known, _)| known == name)?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// Adds to a number; an absent one counts as zero, as in DynamoDB.
+    pub fn add(&mut self, name: &Name, amount: i64) -> Result<(), StoreError> {
+        let sum = match self.get(name) {
+            None => Some(amount),
+            Some(Value::Number(Number::Int(number))) => number.checked_add(amount),
+            Some(_) => None,
+        };
+        let sum = sum.ok_or_else(|| StoreError::Malformed(format!("cannot add to {name:?}")))?;
+        self.set(name.clone(), sum.into());
+        Ok(())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &(Name, Value)> {
+        self.0.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.0
+            .iter()
+            .map(|(name, value)| name.len() + value.bytes())
+            .sum()
+    }
+
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        self.0.iter().try_for_each(|(_, value)| value.check(1))
+    }
+
+    /// Moves the named attributes out into an item of their own.
+    pub(crate) fn split_off(&mut self, names: &[&str]) -> Item {
+        if names.is_empty() {
+            return Item::default();
+        }
+        let (apart, kept) = std::mem::take(&mut self.0)
+            .into_iter()
+            .partition(|(name, _)| names.contains(&&**name));
+        self.0 = kept;
+        Item(apart)
+    }
+}
+
+impl Extend<(Name, Value)> for Item {
+    fn extend<I: IntoIterator<Item = (Name, Value)>>(&mut self, attributes: I) {
+        self.0.extend(attributes);
+    }
+}
+
+impl IntoIterator for Item {
+    type Item = (Name, Value);
+    type IntoIter = std::vec::IntoIter<(Name, Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl FromIterator<(Name, Value)> for Item {
+    fn from_iter<I: IntoIterator<Item = (Name, Value)>>(attributes: I) -> Self {
+        Self(attributes.into_iter().collect())
+    }
+}
+
+/// The order of attributes means nothing.
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len()
+            && self
+                .iter()
+                .all(|(name, value)| other.get(name) == Some(value))
+    }
+}
+
+#[cfg(test)]
+mod tests;
