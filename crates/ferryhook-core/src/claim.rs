@@ -51,3 +51,6 @@ pub enum State {
     /// Given back unfinished; the next one to ask gets it.
     Released,
 }
+
+#[cfg(test)]
+mod tests;

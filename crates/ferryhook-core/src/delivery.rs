@@ -1,7 +1,7 @@
 //! One event on its way to one destination, from planned to settled.
 //!
-//! The record says where it stands; [`step`](self::Delivery::after) says where it goes from
-//! there. Everything here is pure: the worker makes the attempt, asks, and stores the answer
+//! The record says where it stands; [`Delivery::after`] and the steps beside it say where it goes
+//! from there. All of them are pure: the worker makes the attempt, asks, and stores the answer
 //! together with the attempt. A settled delivery stays settled; only a replay begins again.
 
 mod step;

@@ -102,14 +102,19 @@ impl Event {
         for delivery in deliveries {
             seen.note(delivery);
         }
-        match seen {
-            Seen { open, tried, .. } if open > 0 && tried == 0 => Status::Processing,
-            Seen { open, .. } if open > 0 => Status::Retrying,
-            Seen { held, .. } if held > 0 => Status::Held,
-            Seen { failed, .. } if failed > 0 => Status::Failed,
-            Seen { delivered, .. } if delivered > 0 => Status::Delivered,
+        if seen.open > 0 && seen.tried == 0 {
+            Status::Processing
+        } else if seen.open > 0 {
+            Status::Retrying
+        } else if seen.held > 0 {
+            Status::Held
+        } else if seen.failed > 0 {
+            Status::Failed
+        } else if seen.delivered > 0 {
+            Status::Delivered
+        } else {
             // Nobody wanted it, or those who did have withdrawn.
-            _ => Status::Filtered,
+            Status::Filtered
         }
     }
 }
@@ -121,7 +126,7 @@ struct Seen {
     held: usize,
     failed: usize,
     delivered: usize,
-    /// Of all of these, how many have been attempted or need no attempt any more.
+    /// Of all of these, how many have been attempted.
     tried: usize,
 }
 

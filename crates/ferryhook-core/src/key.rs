@@ -65,3 +65,6 @@ pub enum Status {
     Revoked,
     Expired,
 }
+
+#[cfg(test)]
+mod tests;

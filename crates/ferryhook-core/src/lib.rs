@@ -3,10 +3,19 @@
 //! Every other crate stands on this one. It knows no I/O, no runtime and no storage engine;
 //! time and randomness come in through [`Env`], so that a run is a function of its inputs.
 //!
-//! Reading order: what a moment and a name are ([`time`], [`id`], [`env`]) and the bounds
-//! ([`limits`]); the values that nouns are made of ([`secret`], [`headers`], [`body`]); then the
-//! nouns in the order in which a new customer meets them. What serde makes of a noun is what the
-//! store keeps: the attribute names, and the form of each time, are those of the tables.
+//! In reading order:
+//! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
+//!   every bound: [`limits`];
+//! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
+//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], and what they may use and
+//!   did use: [`plan`], [`usage`];
+//! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
+//!   [`delivery`] with its state machine, [`retry`] and [`attempt`];
+//! - what is fetched instead of awaited: [`schedule`], [`run`];
+//! - what people are told: [`activity`], [`notification`], [`hook`].
+//!
+//! What serde makes of a noun is what the store keeps: the attribute names, and the form of each
+//! time, are those of the tables.
 
 pub mod env;
 pub mod id;

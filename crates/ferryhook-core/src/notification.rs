@@ -61,3 +61,6 @@ pub enum NotificationType {
     Error,
     Success,
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,9 +49,10 @@ impl Plan {
             .map(|days| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
     }
 
-    /// When something that arrives at `now` expires.
+    /// When something that arrives at `now` expires: a whole second, as it is stored.
     pub fn expiry(&self, now: Timestamp) -> Option<Timestamp> {
-        self.retention().map(|kept| now + kept)
+        let kept = self.retention()?;
+        Some(Timestamp::from_seconds((now + kept).as_seconds()))
     }
 }
 

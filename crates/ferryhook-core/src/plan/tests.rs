@@ -54,7 +54,10 @@ fn exactly_the_self_hosted_plan_is_the_default() {
 fn what_arrives_now_expires_after_the_retention() {
     let expiries: Vec<_> = seeded(NOW)
         .iter()
-        .map(|plan| plan.expiry(NOW).map(|at| at.to_string()))
+        .map(|plan| {
+            plan.expiry(NOW + Duration::from_millis(999))
+                .map(|at| at.to_string())
+        })
         .collect();
     assert_eq!(expiries[0].as_deref(), Some("2026-01-02T00:00:00.000Z"));
     assert_eq!(expiries[3].as_deref(), Some("2026-04-01T00:00:00.000Z"));

@@ -1,6 +1,6 @@
-//! What each noun looks like when stored: every attribute by name, with its DynamoDB type, and
-//! for a time that is a number its unit. An attribute that goes missing, changes its name or its
-//! form fails here, because stored items would no longer be read.
+//! What each noun looks like when stored: every attribute by name, with a `?` if it may be absent,
+//! its DynamoDB type, and for a time its form. An attribute that goes missing, changes its name or
+//! its form fails here, because stored items would no longer be read.
 
 use std::fmt::Debug;
 
@@ -10,27 +10,49 @@ use serde_json::Value;
 
 use super::*;
 
-/// Checks the stored attributes against `expected`, one `name TYPE` per line in any order, that
-/// the value reads back as it was, and that printing it gives no secret away.
+/// Checks the stored attributes against `expected`, in any order, that the value reads back as it
+/// was, and that printing it gives no secret away.
 fn stored<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, expected: &str) {
     let item = serde_json::to_value(value).unwrap();
+    let item = item.as_object().unwrap();
     let mut found: Vec<_> = item
-        .as_object()
-        .unwrap()
         .iter()
-        .map(|(name, value)| format!("{name} {}", form(value)))
+        .map(|(name, value)| {
+            let mark = if is_optional::<T>(item, name) {
+                "?"
+            } else {
+                ""
+            };
+            format!("{name}{mark} {}", form(value))
+        })
         .collect();
     let mut expected: Vec<_> = expected.split(',').map(str::trim).collect();
     found.sort_unstable();
     expected.sort_unstable();
     assert_eq!(found, expected);
-    assert_eq!(&serde_json::from_value::<T>(item.clone()).unwrap(), value);
+    let text = serde_json::to_string(item).unwrap();
+    assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value);
     assert_eq!(
-        &serde_json::from_str::<T>(&item.to_string()).unwrap(),
+        &serde_json::from_value::<T>(item.clone().into()).unwrap(),
         value
     );
     let printed = format!("{value:?}");
     assert!(!printed.contains("hush"), "{printed}");
+}
+
+/// Whether the item can be read without the attribute. Nothing may then be written as null.
+fn is_optional<T: Serialize + DeserializeOwned>(item: &Map, name: &str) -> bool {
+    let mut without = item.clone();
+    without.remove(name);
+    let Ok(read) = serde_json::from_value::<T>(without.into()) else {
+        return false;
+    };
+    let written = serde_json::to_value(read).unwrap();
+    assert!(
+        written.get(name).is_none_or(|value| !value.is_null()),
+        "{name}"
+    );
+    true
 }
 
 /// The samples' counters are small, so that a number of this size can only be a moment of 2026.
@@ -54,10 +76,11 @@ fn form(value: &Value) -> &'static str {
 fn a_user() {
     stored(
         &user(),
-        "userId S, email S, name S, firstName S, lastName S, passwordHash S, status S, \
-         emailVerified BOOL, twoFactorEnabled BOOL, plan S, stripeCustomerId S, stripeSubId S, \
-         githubId S, googleId S, usageThisMonth N, usagePeriodStart S(iso), lastLoginAt N(s), \
-         preferences M, defaultAccountId S, createdAt S(iso), updatedAt S(iso)",
+        "userId S, email S, name S, firstName? S, lastName? S, passwordHash? S, status S, \
+         emailVerified BOOL, twoFactorEnabled BOOL, plan S, stripeCustomerId? S, \
+         stripeSubId? S, githubId? S, googleId? S, usageThisMonth N, usagePeriodStart S(iso), \
+         lastLoginAt? N(s), preferences? M, defaultAccountId S, createdAt S(iso), \
+         updatedAt S(iso)",
     );
 }
 
@@ -65,8 +88,8 @@ fn a_user() {
 fn an_account() {
     stored(
         &account(),
-        "accountId S, parentAccountId S, accountPath S, accountType S, accountName S, level N, \
-         status S, userId S, createdAt N(s), updatedAt N(s), metadata M, settings M",
+        "accountId S, parentAccountId? S, accountPath S, accountType S, accountName S, level N, \
+         status S, userId S, createdAt N(s), updatedAt N(s), metadata? M, settings? M",
     );
 }
 
@@ -75,7 +98,7 @@ fn a_member() {
     stored(
         &member(),
         "userId S, accountId S, role S, permissions M, isDefault BOOL, joinedAt N(s), \
-         invitedBy S, status S",
+         invitedBy? S, status S",
     );
 }
 
@@ -83,11 +106,11 @@ fn a_member() {
 fn a_source() {
     stored(
         &source(),
-        "sourceId S, userId S, name S, provider S, signingSecret S, signingAlgorithm S, status S, \
-         eventCount N, lastEventAt S(iso), createdAt S(iso), accountId S, connectionType S, \
-         config M, lastSyncAt N(s), syncStatus S, updatedAt S(iso), createdBy S, \
-         previousSecrets L, verificationMode S, bodyBytesMax N, dedupExpression S, \
-         customResponse M",
+        "sourceId S, userId S, name S, provider S, signingSecret? S, signingAlgorithm? S, \
+         status S, eventCount N, lastEventAt? S(iso), createdAt S(iso), accountId S, \
+         connectionType S, config M, lastSyncAt? N(s), syncStatus? S, updatedAt S(iso), \
+         createdBy S, previousSecrets? L, verificationMode? S, bodyBytesMax? N, \
+         dedupExpression? S, customResponse? M",
     );
 }
 
@@ -95,11 +118,12 @@ fn a_source() {
 fn a_connection() {
     stored(
         &connection(),
-        "connectionId S, sourceId S, userId S, name S, destinationUrl S, signingSecret S, \
-         filters S, transform S, retryConfig S, status S, deliveryCount N, failureCount N, \
-         createdAt S(iso), updatedAt S(iso), accountId S, statusReason S, destinationType S, \
-         destinationConfig M, method S, headers S, auth S, previousSecrets L, eventTypes L, \
-         pipelineOrder S, timeoutMs N, concurrencyMax N, ratePerSecondMax N, orderingKey S",
+        "connectionId S, sourceId S, userId S, name S, destinationUrl? S, signingSecret S, \
+         filters? S, transform? S, retryConfig? S, status S, deliveryCount N, failureCount N, \
+         createdAt S(iso), updatedAt S(iso), accountId S, statusReason? S, destinationType S, \
+         destinationConfig? M, method? S, headers? S, auth? S, previousSecrets? L, \
+         eventTypes? L, pipelineOrder? S, timeoutMs? N, concurrencyMax? N, ratePerSecondMax? N, \
+         orderingKey? S",
     );
 }
 
@@ -107,8 +131,8 @@ fn a_connection() {
 fn a_key() {
     stored(
         &key(),
-        "keyId S, userId S, name S, keyHash S, keyPrefix S, permissions S, lastUsedAt S(iso), \
-         createdAt S(iso), accountId S, operations L, status S, expiresAt N(s), metadata M",
+        "keyId S, userId S, name S, keyHash S, keyPrefix S, permissions S, lastUsedAt? S(iso), \
+         createdAt S(iso), accountId S, operations? L, status S, expiresAt? N(s), metadata? M",
     );
 }
 
@@ -116,10 +140,10 @@ fn a_key() {
 fn an_event() {
     stored(
         &event(),
-        "eventId S, sourceId S, userId S, status S, headers S, body S, sourceIp S, contentType S, \
-         method S, receivedAt N(ms), processedAt N(ms), deliveredAt N(ms), expiresAt N(s), \
-         event_type S, payload M, retry_count N, metadata M, accountId S, origin S, dedupKey S, \
-         duplicateCount N, path S, query S, pendingSince N(ms)",
+        "eventId S, sourceId S, userId S, status S, headers? S, body? S, sourceIp? S, \
+         contentType? S, method? S, receivedAt N(ms), processedAt? N(ms), deliveredAt? N(ms), \
+         expiresAt? N(s), event_type? S, payload? M, retry_count N, metadata? M, accountId S, \
+         origin S, dedupKey? S, duplicateCount? N, path? S, query? S, pendingSince? N(ms)",
     );
 }
 
@@ -128,8 +152,8 @@ fn a_delivery() {
     stored(
         &delivery(),
         "eventId S, connectionId S, sourceId S, accountId S, state S, nextAttemptAt N(ms), \
-         lane S, attempts N, attemptsBefore N, lastStatusCode N, lastError S, createdAt N(ms), \
-         updatedAt N(ms), expiresAt N(s)",
+         lane S, attempts N, attemptsBefore? N, lastStatusCode? N, lastError? S, \
+         createdAt N(ms), updatedAt N(ms), expiresAt? N(s)",
     );
 }
 
@@ -138,8 +162,8 @@ fn an_attempt() {
     stored(
         &attempt(),
         "eventId S, connectionId S, attemptNumber N, destinationUrl S, statusCode N, \
-         responseBody S, latencyMs N, error S, attemptedAt N(ms), dnsMs N, connectMs N, tlsMs N, \
-         firstByteMs N, expiresAt N(s)",
+         responseBody? S, latencyMs N, error? S, attemptedAt N(ms), dnsMs? N, connectMs? N, \
+         tlsMs? N, firstByteMs? N, expiresAt? N(s)",
     );
 }
 
@@ -147,9 +171,9 @@ fn an_attempt() {
 fn a_rejection() {
     stored(
         &rejection(),
-        "rejectionId S, sourceId S, accountId S, cause S, detail S, method S, path S, query S, \
-         contentType S, sourceIp S, headers S, body S, bodyTruncated BOOL, rejectedAt N(ms), \
-         expiresAt N(s)",
+        "rejectionId S, sourceId S, accountId S, cause S, detail? S, method S, path? S, \
+         query? S, contentType? S, sourceIp? S, headers? S, body? S, bodyTruncated BOOL, \
+         rejectedAt N(ms), expiresAt? N(s)",
     );
 }
 
@@ -157,8 +181,8 @@ fn a_rejection() {
 fn a_claim() {
     stored(
         &claim(),
-        "pk S, seenAt S(iso), expiresAt N(s), source S, notes S, eventId S, state S, \
-         fencingToken N, leaseUntil S(iso)",
+        "pk S, seenAt S(iso), expiresAt N(s), source? S, notes? S, eventId? S, state? S, \
+         fencingToken? N, leaseUntil? S(iso)",
     );
 }
 
@@ -166,8 +190,9 @@ fn a_claim() {
 fn a_schedule() {
     stored(
         &schedule(),
-        "sourceId S, scheduleId S, scheduleType S, cronExpression S, dataTypes L, isActive BOOL, \
-         nextRunAt N(s), lastRunAt N(s), retryPolicy M, createdAt N(s), updatedAt N(s)",
+        "sourceId S, scheduleId S, scheduleType S, cronExpression? S, dataTypes L, \
+         isActive BOOL, nextRunAt N(s), lastRunAt? N(s), retryPolicy? M, createdAt N(s), \
+         updatedAt N(s)",
     );
 }
 
@@ -175,8 +200,8 @@ fn a_schedule() {
 fn a_run() {
     stored(
         &run(),
-        "sourceId S, syncId S, scheduleId S, status S, startedAt N(s), completedAt N(s), \
-         duration N, dataTypes L, recordsProcessed M, errors L, s3Location S, metadata M",
+        "sourceId S, syncId S, scheduleId? S, status S, startedAt N(s), completedAt? N(s), \
+         duration? N, dataTypes L, recordsProcessed M, errors? L, s3Location? S, metadata? M",
     );
 }
 
@@ -184,8 +209,9 @@ fn a_run() {
 fn an_activity() {
     stored(
         &activity(),
-        "accountId S, eventId S, timestamp N(s), userId S, eventType S, resource S, resourceId S, \
-         action S, details M, ipAddress S, userAgent S, previousHash S, hash S",
+        "accountId S, eventId S, timestamp N(s), userId? S, eventType S, resource S, \
+         resourceId? S, action S, details? M, ipAddress? S, userAgent? S, previousHash? S, \
+         hash? S",
     );
 }
 
@@ -193,9 +219,9 @@ fn an_activity() {
 fn a_hook() {
     stored(
         &hook(),
-        "webhookId S, accountId S, url S, events L, isActive N, secret S, headers M, \
-         retryPolicy M, lastResponseCode N, lastCalledAt N(s), failureCount N, createdAt N(s), \
-         updatedAt N(s)",
+        "webhookId S, accountId S, url S, events L, isActive N, secret S, headers? M, \
+         retryPolicy M, lastResponseCode? N, lastCalledAt? N(s), failureCount N, \
+         createdAt N(s), updatedAt N(s)",
     );
 }
 
@@ -203,8 +229,8 @@ fn a_hook() {
 fn a_notification() {
     stored(
         &notification(),
-        "userId S, notificationId S, type S, title S, message S, isRead BOOL, readAt N(s), \
-         category S, metadata M, actionUrl S, createdAt N(s), expiresAt N(s)",
+        "userId S, notificationId S, type S, title S, message S, isRead BOOL, readAt? N(s), \
+         category S, metadata? M, actionUrl? S, createdAt N(s), expiresAt? N(s)",
     );
 }
 
@@ -213,8 +239,8 @@ fn usage_of_a_day() {
     stored(
         &usage(),
         "accountId S, metricDate S, apiCalls N, dataProcessed N, storageUsed N, syncJobs N, \
-         activeUsers N, activeSources N, errorCount N, byPlatform M, byUser M, hourlyCounts L, \
-         updatedAt N(s)",
+         activeUsers N, activeSources N, errorCount N, byPlatform M, byUser? M, \
+         hourlyCounts? L, updatedAt N(s)",
     );
 }
 
@@ -223,13 +249,14 @@ fn a_plan() {
     stored(
         &plan(),
         "planId S, planName S, planType S, price N, currency S, limits M, features L, \
-         isActive BOOL, isDefault BOOL, customizable BOOL, metadata M, createdAt N(s), \
+         isActive BOOL, isDefault BOOL, customizable BOOL, metadata? M, createdAt N(s), \
          updatedAt N(s)",
     );
     stored(
         &plan().limits,
-        "apiCallsPerMonth N, storageGB N, users N, sources N, syncFrequency S, \
-         dataRetentionDays N, webhooks N, customDomains N, eventsPerMinute N, eventsPerMonth N",
+        "apiCallsPerMonth? N, storageGB? N, users? N, sources? N, syncFrequency? S, \
+         dataRetentionDays? N, webhooks? N, customDomains? N, eventsPerMinute? N, \
+         eventsPerMonth? N",
     );
 }
 
@@ -237,8 +264,8 @@ fn a_plan() {
 fn an_oauth_state() {
     stored(
         &oauth_state(),
-        "state S, userId S, accountId S, platformId S, redirectUri S, createdAt N(s), \
-         expiresAt N(s), metadata M, codeVerifier S",
+        "state S, userId? S, accountId? S, platformId S, redirectUri S, createdAt N(s), \
+         expiresAt N(s), metadata? M, codeVerifier? S",
     );
 }
 
