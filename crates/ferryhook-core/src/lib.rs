@@ -3,14 +3,85 @@
 //! Every other crate stands on this one. It knows no I/O, no runtime and no storage engine;
 //! time and randomness come in through [`Env`], so that a run is a function of its inputs.
 //!
-//! Reading order: what a moment and a name are ([`time`], [`id`], [`env`]), the bounds
-//! ([`limits`]), then the nouns.
+//! In reading order:
+//! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
+//!   every bound: [`limits`];
+//! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
+//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], and what they may use and
+//!   did use: [`plan`], [`usage`];
+//! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
+//!   [`delivery`] with its state machine, [`retry`] and [`attempt`];
+//! - what is fetched instead of awaited: [`schedule`], [`run`];
+//! - what people are told: [`activity`], [`notification`], [`hook`].
+//!
+//! What serde makes of a noun is what the store keeps: the attribute names, and the form of each
+//! time, are those of the tables.
 
 pub mod env;
 pub mod id;
 pub mod limits;
 pub mod time;
 
+pub mod body;
+pub mod headers;
+pub mod secret;
+
+// Who: people, the accounts they work in, and what they may spend.
+pub mod account;
+pub mod key;
+pub mod member;
+pub mod oauth_state;
+pub mod plan;
+pub mod usage;
+pub mod user;
+
+// What passes through: from a source, over connections, to destinations.
+pub mod attempt;
+pub mod claim;
+pub mod connection;
+pub mod delivery;
+pub mod event;
+pub mod rejection;
+pub mod retry;
+pub mod source;
+
+// What is fetched instead of awaited.
+pub mod run;
+pub mod schedule;
+
+// What people are told.
+pub mod activity;
+pub mod hook;
+pub mod notification;
+
+#[cfg(any(test, feature = "samples"))]
+pub mod samples;
+
+pub use account::Account;
+pub use activity::Activity;
+pub use attempt::Attempt;
+pub use body::Body;
+pub use claim::Claim;
+pub use connection::Connection;
+pub use delivery::Delivery;
 pub use env::Env;
+pub use event::Event;
+pub use headers::Headers;
+pub use hook::Hook;
 pub use id::Id;
+pub use key::Key;
+pub use member::Member;
+pub use notification::Notification;
+pub use oauth_state::OauthState;
+pub use plan::Plan;
+pub use rejection::Rejection;
+pub use run::Run;
+pub use schedule::Schedule;
+pub use secret::Secret;
+pub use source::Source;
 pub use time::Timestamp;
+pub use usage::Usage;
+pub use user::User;
+
+/// An attribute whose fields are the customer's or the platform's, not ours.
+pub type Map = serde_json::Map<String, serde_json::Value>;

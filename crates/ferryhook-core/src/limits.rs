@@ -28,3 +28,15 @@ pub const RESPONSE_CHARACTERS_KEPT: usize = 1000;
 /// Attempts of one delivery, and how far ahead the next one may lie.
 pub const ATTEMPTS_MAX: usize = 32;
 pub const RETRY_DELAY_SECONDS_MAX: u64 = 24 * 60 * 60;
+/// A custom retry configuration: its text, its rules, and how far jitter may stretch a delay.
+pub const RETRY_CONFIG_BYTES_MAX: usize = 8 * 1024;
+pub const RETRY_RULES_MAX: usize = 32;
+pub const JITTER_PERCENT_MAX: u8 = 10;
+
+/// How long a destination may take to answer.
+pub const TIMEOUT_MS_MIN: u32 = 1_000;
+pub const TIMEOUT_MS_DEFAULT: u32 = 10_000;
+pub const TIMEOUT_MS_MAX: u32 = 30_000;
+
+/// What a delivery remembers of its last error; the attempt has the rest.
+pub const ERROR_CHARACTERS_KEPT: usize = 200;

@@ -1,7 +1,7 @@
 //! A moment in UTC, to the millisecond, and the three forms it is stored in.
 //!
 //! The API always shows RFC 3339 with milliseconds. Stored attributes keep the form that their
-//! table documents: text in the tables of the gateway ([`iso`]), milliseconds where an event is
+//! table documents: text in the tables of the gateway (the default), milliseconds where an event is
 //! timed ([`millis`]), seconds in the tables of accounts and syncs and wherever DynamoDB's own
 //! expiry reads the attribute ([`seconds`]).
 

@@ -1,0 +1,152 @@
+//! One event on its way to one destination, from planned to settled.
+//!
+//! The record says where it stands; [`Delivery::after`] and the steps beside it say where it goes
+//! from there. All of them are pure: the worker makes the attempt, asks, and stores the answer
+//! together with the attempt. A settled delivery stays settled; only a replay begins again.
+
+mod step;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::{millis, seconds};
+use crate::{Account, Connection, Event, Id, Source, Timestamp};
+
+pub use step::{Consequence, Next, Outcome};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    pub event_id: Id<Event>,
+    pub connection_id: Id<Connection>,
+    pub source_id: Id<Source>,
+    pub account_id: Id<Account>,
+    #[serde(flatten)]
+    pub state: State,
+    pub lane: Lane,
+    /// All attempts ever made; the next one has the number after this.
+    pub attempts: u16,
+    /// Those of them that were made before the last replay, which the policy no longer counts.
+    #[serde(default)]
+    pub attempts_before: u16,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_status_code: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    #[serde(with = "millis")]
+    pub created_at: Timestamp,
+    #[serde(with = "millis")]
+    pub updated_at: Timestamp,
+    #[serde(
+        default,
+        with = "seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Stored flat: the word under `state`, and beside it what that state has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "state",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub enum State {
+    /// For its first attempt or for another.
+    Waiting {
+        #[serde(with = "millis")]
+        next_attempt_at: Timestamp,
+    },
+    /// A worker has it. If the lease ends before the worker does, another may take it.
+    Sending {
+        #[serde(with = "millis")]
+        lease_until: Timestamp,
+    },
+    /// Stopped before its next attempt until someone lets it go on.
+    Held {
+        reason: Hold,
+        #[serde(with = "millis")]
+        next_attempt_at: Timestamp,
+    },
+    Delivered {
+        #[serde(with = "millis")]
+        settled_at: Timestamp,
+    },
+    Failed {
+        reason: Failure,
+        #[serde(with = "millis")]
+        settled_at: Timestamp,
+    },
+    /// Not wanted any more.
+    Cancelled {
+        reason: Cancel,
+        #[serde(with = "millis")]
+        settled_at: Timestamp,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hold {
+    ConnectionPaused,
+    SourcePaused,
+    /// The destination keeps failing and is given a rest.
+    BreakerOpen,
+    TransformFailed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    /// The last attempt of the schedule failed too.
+    Exhausted,
+    /// The destination wants no more events at all.
+    Gone,
+    /// A rule of the connection gives up after this answer.
+    Refused,
+    /// The address may not be delivered to.
+    Blocked,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cancel {
+    Requested,
+    ConnectionDeleted,
+    SourceDeleted,
+}
+
+/// Replays have a lane of their own, so that they cannot delay what is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    Live,
+    Replay,
+}
+
+impl Delivery {
+    /// When a worker should look at it: its attempt is due, or the lease of another has ended.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        match self.state {
+            State::Waiting { next_attempt_at } => Some(next_attempt_at),
+            State::Sending { lease_until } => Some(lease_until),
+            _ => None,
+        }
+    }
+
+    pub fn is_settled(&self) -> bool {
+        self.settled_at().is_some()
+    }
+
+    pub fn settled_at(&self) -> Option<Timestamp> {
+        match self.state {
+            State::Delivered { settled_at }
+            | State::Failed { settled_at, .. }
+            | State::Cancelled { settled_at, .. } => Some(settled_at),
+            State::Waiting { .. } | State::Sending { .. } | State::Held { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

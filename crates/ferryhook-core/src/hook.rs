@@ -1,0 +1,66 @@
+//! An address that an account wants to be told at when something happens in Ferryhook itself.
+//!
+//! Not a source and not a connection: those carry the customer's events, this carries ours.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::Identified;
+use crate::time::seconds;
+use crate::{Account, Id, Map, Secret, Timestamp};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hook {
+    #[serde(rename = "webhookId")]
+    pub id: Id<Hook>,
+    pub account_id: Id<Account>,
+    pub url: String,
+    /// What it is told about.
+    pub events: Vec<String>,
+    #[serde(with = "one_or_zero")]
+    pub is_active: bool,
+    pub secret: Secret,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub headers: Option<BTreeMap<String, String>>,
+    pub retry_policy: Map,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_response_code: Option<u16>,
+    #[serde(
+        default,
+        with = "seconds::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub last_called_at: Option<Timestamp>,
+    /// Failures since the last success.
+    pub failure_count: u32,
+    #[serde(with = "seconds")]
+    pub created_at: Timestamp,
+    #[serde(with = "seconds")]
+    pub updated_at: Timestamp,
+}
+
+impl Identified for Hook {
+    const PREFIX: &'static str = "hook_";
+}
+
+/// A truth value as a number, because an index cannot be keyed by a boolean.
+mod one_or_zero {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(is: &bool, s: S) -> Result<S::Ok, S::Error> {
+        u8::from(*is).serialize(s)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<bool, D::Error> {
+        match u64::deserialize(d)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(de::Error::custom(format!("{other} is neither 1 nor 0"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

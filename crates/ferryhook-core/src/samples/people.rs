@@ -1,0 +1,202 @@
+//! Who: users, accounts, keys, plans, and what they are told.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
+use crate::plan::Limits;
+use crate::schedule::ScheduleType;
+use crate::{
+    Account, Activity, Hook, Key, Member, Notification, OauthState, Plan, Usage, User, account,
+    key, member, notification, plan, user,
+};
+
+pub fn user() -> User {
+    User {
+        id: id("usr_0000000000000001"),
+        email: "ada@example.com".to_owned(),
+        name: "Ada Lovelace".to_owned(),
+        first_name: text("Ada"),
+        last_name: text("Lovelace"),
+        password_hash: Some(secret("password-hash")),
+        status: user::Status::Active,
+        email_verified: true,
+        two_factor_enabled: false,
+        plan: "pro".to_owned(),
+        stripe_customer_id: text("cus_1"),
+        stripe_sub_id: text("sub_1"),
+        github_id: text("583231"),
+        google_id: text("108204"),
+        usage_this_month: 1234,
+        usage_period_start: CREATED,
+        last_login_at: Some(UPDATED),
+        preferences: Some(map([("theme", json!("dark"))])),
+        default_account_id: id("acc_0000000000000001"),
+        created_at: CREATED,
+        updated_at: UPDATED,
+    }
+}
+
+pub fn account() -> Account {
+    Account {
+        id: id("acc_0000000000000001"),
+        parent_account_id: Some(id("acc_0000000000000000")),
+        path: "/acme/retail/".to_owned(),
+        kind: account::AccountType::Subsidiary,
+        name: "Acme Retail".to_owned(),
+        level: 1,
+        status: account::Status::Active,
+        user_id: id("usr_0000000000000001"),
+        created_at: CREATED,
+        updated_at: UPDATED,
+        metadata: Some(map([("region", json!("eu"))])),
+        settings: Some(map([("timezone", json!("Europe/Berlin"))])),
+    }
+}
+
+pub fn member() -> Member {
+    Member {
+        user_id: id("usr_0000000000000001"),
+        account_id: id("acc_0000000000000001"),
+        role: member::Role::Admin,
+        permissions: map([("billing", json!(true))]),
+        is_default: true,
+        joined_at: CREATED,
+        invited_by: Some(id("usr_0000000000000002")),
+        status: member::Status::Active,
+    }
+}
+
+pub fn key() -> Key {
+    Key {
+        id: id("key_0000000000000001"),
+        user_id: id("usr_0000000000000001"),
+        account_id: id("acc_0000000000000001"),
+        name: "Production".to_owned(),
+        hash: secret("key-hash"),
+        prefix: "fh_live_".to_owned(),
+        permissions: key::Permissions::Write,
+        operations: Some(vec!["events.create".to_owned()]),
+        status: key::Status::Active,
+        last_used_at: Some(UPDATED),
+        expires_at: Some(EXPIRES),
+        created_at: CREATED,
+        metadata: Some(map([("team", json!("payments"))])),
+    }
+}
+
+pub fn oauth_state() -> OauthState {
+    OauthState {
+        state: secret("state"),
+        user_id: Some(id("usr_0000000000000001")),
+        account_id: Some(id("acc_0000000000000001")),
+        platform_id: "hubspot".to_owned(),
+        redirect_uri: "https://ferryhook.example/oauth/callback".to_owned(),
+        code_verifier: Some(secret("verifier")),
+        created_at: CREATED,
+        expires_at: EXPIRES,
+        metadata: Some(map([("scope", json!("contacts"))])),
+    }
+}
+
+pub fn plan() -> Plan {
+    Plan {
+        id: "pro".to_owned(),
+        name: "Pro".to_owned(),
+        kind: plan::PlanType::Professional,
+        price_cents: 4_900,
+        currency: "USD".to_owned(),
+        limits: Limits {
+            events_per_minute: Some(2_000),
+            events_per_month: Some(1_000_000),
+            api_calls_per_month: Some(100_000),
+            storage_gb: Some(100),
+            users: Some(10),
+            sources: Some(50),
+            sync_frequency: Some(ScheduleType::Hourly),
+            data_retention_days: Some(30),
+            webhooks: Some(5),
+            custom_domains: Some(1),
+        },
+        features: vec!["replay".to_owned()],
+        is_active: true,
+        is_default: false,
+        customizable: false,
+        metadata: Some(map([("badge", json!("popular"))])),
+        created_at: CREATED,
+        updated_at: UPDATED,
+    }
+}
+
+pub fn usage() -> Usage {
+    Usage {
+        account_id: id("acc_0000000000000001"),
+        day: "2026-01-01".to_owned(),
+        api_calls: 42,
+        data_processed_bytes: 1_048_576,
+        storage_used_bytes: 4_194_304,
+        sync_jobs: 3,
+        active_users: 2,
+        active_sources: 5,
+        error_count: 1,
+        by_platform: map([("stripe", json!({ "events": 40 }))]),
+        by_user: Some(map([("usr_0000000000000001", json!({ "apiCalls": 42 }))])),
+        hourly_counts: (0..24).collect(),
+        updated_at: UPDATED,
+    }
+}
+
+pub fn activity() -> Activity {
+    Activity {
+        account_id: id("acc_0000000000000001"),
+        id: id("act_-OhqqeV-00000001"),
+        at: CREATED,
+        user_id: Some(id("usr_0000000000000001")),
+        event_type: "source_created".to_owned(),
+        resource: "source".to_owned(),
+        resource_id: text("src_0000000000000001"),
+        action: "create".to_owned(),
+        details: Some(map([("after", json!({ "name": "Stripe Prod" }))])),
+        ip_address: text("203.0.113.7"),
+        user_agent: text("curl/8.5.0"),
+        previous_hash: text("5feceb66"),
+        hash: text("6b86b273"),
+    }
+}
+
+pub fn hook() -> Hook {
+    let headers = [("X-Team".to_owned(), "payments".to_owned())];
+    Hook {
+        id: id("hook_0000000000000001"),
+        account_id: id("acc_0000000000000001"),
+        url: "https://ops.example.com/ferryhook".to_owned(),
+        events: vec!["delivery.failed".to_owned()],
+        is_active: true,
+        secret: secret("hook"),
+        headers: Some(BTreeMap::from(headers)),
+        retry_policy: map([("schedule", json!([0, 30, 120]))]),
+        last_response_code: Some(200),
+        last_called_at: Some(UPDATED),
+        failure_count: 0,
+        created_at: CREATED,
+        updated_at: UPDATED,
+    }
+}
+
+pub fn notification() -> Notification {
+    Notification {
+        user_id: id("usr_0000000000000001"),
+        id: id("ntf_-OhqqeV-00000001"),
+        kind: notification::NotificationType::Warning,
+        title: "A delivery failed".to_owned(),
+        message: "orders.example.com did not answer eight times".to_owned(),
+        is_read: true,
+        read_at: Some(UPDATED),
+        category: "delivery".to_owned(),
+        metadata: Some(map([("eventId", json!("evt_-OhqqeV-00000001"))])),
+        action_url: text("/events/evt_-OhqqeV-00000001"),
+        created_at: CREATED,
+        expires_at: Some(EXPIRES),
+    }
+}

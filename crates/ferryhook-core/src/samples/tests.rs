@@ -1,0 +1,321 @@
+//! What each noun looks like when stored: every attribute by name, with a `?` if it may be absent,
+//! its DynamoDB type, and for a time its form. An attribute that goes missing, changes its name or
+//! its form fails here, because stored items would no longer be read.
+
+use std::fmt::Debug;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::*;
+
+/// Checks the stored attributes against `expected`, in any order, that the value reads back as it
+/// was, and that printing it gives no secret away.
+fn stored<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, expected: &str) {
+    let item = serde_json::to_value(value).unwrap();
+    let item = item.as_object().unwrap();
+    let mut found: Vec<_> = item
+        .iter()
+        .map(|(name, value)| {
+            let mark = if is_optional::<T>(item, name) {
+                "?"
+            } else {
+                ""
+            };
+            format!("{name}{mark} {}", form(value))
+        })
+        .collect();
+    let mut expected: Vec<_> = expected.split(',').map(str::trim).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    let text = serde_json::to_string(item).unwrap();
+    assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value);
+    assert_eq!(
+        &serde_json::from_value::<T>(item.clone().into()).unwrap(),
+        value
+    );
+    let printed = format!("{value:?}");
+    assert!(!printed.contains("hush"), "{printed}");
+}
+
+/// Whether the item can be read without the attribute. Nothing may then be written as null.
+fn is_optional<T: Serialize + DeserializeOwned>(item: &Map, name: &str) -> bool {
+    let mut without = item.clone();
+    without.remove(name);
+    let Ok(read) = serde_json::from_value::<T>(without.into()) else {
+        return false;
+    };
+    let written = serde_json::to_value(read).unwrap();
+    assert!(
+        written.get(name).is_none_or(|value| !value.is_null()),
+        "{name}"
+    );
+    true
+}
+
+/// The samples' counters are small, so that a number of this size can only be a moment of 2026.
+fn form(value: &Value) -> &'static str {
+    match value {
+        Value::String(text) if text.parse::<Timestamp>().is_ok() => "S(iso)",
+        Value::String(_) => "S",
+        Value::Number(number) => match number.as_i64().unwrap() {
+            1_700_000_000..=1_800_000_000 => "N(s)",
+            1_700_000_000_000..=1_800_000_000_000 => "N(ms)",
+            _ => "N",
+        },
+        Value::Bool(_) => "BOOL",
+        Value::Array(_) => "L",
+        Value::Object(_) => "M",
+        Value::Null => "NULL",
+    }
+}
+
+#[test]
+fn a_user() {
+    stored(
+        &user(),
+        "userId S, email S, name S, firstName? S, lastName? S, passwordHash? S, status S, \
+         emailVerified BOOL, twoFactorEnabled BOOL, plan S, stripeCustomerId? S, \
+         stripeSubId? S, githubId? S, googleId? S, usageThisMonth N, usagePeriodStart S(iso), \
+         lastLoginAt? N(s), preferences? M, defaultAccountId S, createdAt S(iso), \
+         updatedAt S(iso)",
+    );
+}
+
+#[test]
+fn an_account() {
+    stored(
+        &account(),
+        "accountId S, parentAccountId? S, accountPath S, accountType S, accountName S, level N, \
+         status S, userId S, createdAt N(s), updatedAt N(s), metadata? M, settings? M",
+    );
+}
+
+#[test]
+fn a_member() {
+    stored(
+        &member(),
+        "userId S, accountId S, role S, permissions M, isDefault BOOL, joinedAt N(s), \
+         invitedBy? S, status S",
+    );
+}
+
+#[test]
+fn a_source() {
+    stored(
+        &source(),
+        "sourceId S, userId S, name S, provider S, signingSecret? S, signingAlgorithm? S, \
+         status S, eventCount N, lastEventAt? S(iso), createdAt S(iso), accountId S, \
+         connectionType S, config M, lastSyncAt? N(s), syncStatus? S, updatedAt S(iso), \
+         createdBy S, previousSecrets? L, verificationMode? S, bodyBytesMax? N, \
+         dedupExpression? S, customResponse? M",
+    );
+}
+
+#[test]
+fn a_connection() {
+    stored(
+        &connection(),
+        "connectionId S, sourceId S, userId S, name S, destinationUrl? S, signingSecret S, \
+         filters? S, transform? S, retryConfig? S, status S, deliveryCount N, failureCount N, \
+         createdAt S(iso), updatedAt S(iso), accountId S, statusReason? S, destinationType S, \
+         destinationConfig? M, method? S, headers? S, auth? S, previousSecrets? L, \
+         eventTypes? L, pipelineOrder? S, timeoutMs? N, concurrencyMax? N, ratePerSecondMax? N, \
+         orderingKey? S",
+    );
+}
+
+#[test]
+fn a_key() {
+    stored(
+        &key(),
+        "keyId S, userId S, name S, keyHash S, keyPrefix S, permissions S, lastUsedAt? S(iso), \
+         createdAt S(iso), accountId S, operations? L, status S, expiresAt? N(s), metadata? M",
+    );
+}
+
+#[test]
+fn an_event() {
+    stored(
+        &event(),
+        "eventId S, sourceId S, userId S, status S, headers? S, body? S, sourceIp? S, \
+         contentType? S, method? S, receivedAt N(ms), processedAt? N(ms), deliveredAt? N(ms), \
+         expiresAt? N(s), event_type? S, payload? M, retry_count N, metadata? M, accountId S, \
+         origin S, dedupKey? S, duplicateCount? N, path? S, query? S, pendingSince? N(ms)",
+    );
+}
+
+#[test]
+fn a_delivery() {
+    stored(
+        &delivery(),
+        "eventId S, connectionId S, sourceId S, accountId S, state S, nextAttemptAt N(ms), \
+         lane S, attempts N, attemptsBefore? N, lastStatusCode? N, lastError? S, \
+         createdAt N(ms), updatedAt N(ms), expiresAt? N(s)",
+    );
+}
+
+#[test]
+fn an_attempt() {
+    stored(
+        &attempt(),
+        "eventId S, connectionId S, attemptNumber N, destinationUrl S, statusCode N, \
+         responseBody? S, latencyMs N, error? S, attemptedAt N(ms), dnsMs? N, connectMs? N, \
+         tlsMs? N, firstByteMs? N, expiresAt? N(s)",
+    );
+}
+
+#[test]
+fn a_rejection() {
+    stored(
+        &rejection(),
+        "rejectionId S, sourceId S, accountId S, cause S, detail? S, method S, path? S, \
+         query? S, contentType? S, sourceIp? S, headers? S, body? S, bodyTruncated BOOL, \
+         rejectedAt N(ms), expiresAt? N(s)",
+    );
+}
+
+#[test]
+fn a_claim() {
+    stored(
+        &claim(),
+        "pk S, seenAt S(iso), expiresAt N(s), source? S, notes? S, eventId? S, state? S, \
+         fencingToken? N, leaseUntil? S(iso)",
+    );
+}
+
+#[test]
+fn a_schedule() {
+    stored(
+        &schedule(),
+        "sourceId S, scheduleId S, scheduleType S, cronExpression? S, dataTypes L, \
+         isActive BOOL, nextRunAt N(s), lastRunAt? N(s), retryPolicy? M, createdAt N(s), \
+         updatedAt N(s)",
+    );
+}
+
+#[test]
+fn a_run() {
+    stored(
+        &run(),
+        "sourceId S, syncId S, scheduleId? S, status S, startedAt N(s), completedAt? N(s), \
+         duration? N, dataTypes L, recordsProcessed M, errors? L, s3Location? S, metadata? M",
+    );
+}
+
+#[test]
+fn an_activity() {
+    stored(
+        &activity(),
+        "accountId S, eventId S, timestamp N(s), userId? S, eventType S, resource S, \
+         resourceId? S, action S, details? M, ipAddress? S, userAgent? S, previousHash? S, \
+         hash? S",
+    );
+}
+
+#[test]
+fn a_hook() {
+    stored(
+        &hook(),
+        "webhookId S, accountId S, url S, events L, isActive N, secret S, headers? M, \
+         retryPolicy M, lastResponseCode? N, lastCalledAt? N(s), failureCount N, \
+         createdAt N(s), updatedAt N(s)",
+    );
+}
+
+#[test]
+fn a_notification() {
+    stored(
+        &notification(),
+        "userId S, notificationId S, type S, title S, message S, isRead BOOL, readAt? N(s), \
+         category S, metadata? M, actionUrl? S, createdAt N(s), expiresAt? N(s)",
+    );
+}
+
+#[test]
+fn usage_of_a_day() {
+    stored(
+        &usage(),
+        "accountId S, metricDate S, apiCalls N, dataProcessed N, storageUsed N, syncJobs N, \
+         activeUsers N, activeSources N, errorCount N, byPlatform M, byUser? M, \
+         hourlyCounts? L, updatedAt N(s)",
+    );
+}
+
+#[test]
+fn a_plan() {
+    stored(
+        &plan(),
+        "planId S, planName S, planType S, price N, currency S, limits M, features L, \
+         isActive BOOL, isDefault BOOL, customizable BOOL, metadata? M, createdAt N(s), \
+         updatedAt N(s)",
+    );
+    stored(
+        &plan().limits,
+        "apiCallsPerMonth? N, storageGB? N, users? N, sources? N, syncFrequency? S, \
+         dataRetentionDays? N, webhooks? N, customDomains? N, eventsPerMinute? N, \
+         eventsPerMonth? N",
+    );
+}
+
+#[test]
+fn an_oauth_state() {
+    stored(
+        &oauth_state(),
+        "state S, userId? S, accountId? S, platformId S, redirectUri S, createdAt N(s), \
+         expiresAt N(s), metadata? M, codeVerifier? S",
+    );
+}
+
+/// A word that no version of ours wrote means that something is wrong; guessing would hide it.
+#[test]
+fn an_unknown_word_is_an_error() {
+    fn refuses<T: Serialize + DeserializeOwned>(value: &T, attribute: &str) {
+        let mut item = serde_json::to_value(value).unwrap();
+        assert!(item[attribute].is_string(), "{attribute}");
+        item[attribute] = "nonsense".into();
+        let error = serde_json::from_value::<T>(item).err();
+        let said = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains("`nonsense`"), "{attribute}: {said}");
+    }
+    refuses(&user(), "status");
+    refuses(&account(), "status");
+    refuses(&account(), "accountType");
+    refuses(&member(), "role");
+    refuses(&member(), "status");
+    refuses(&source(), "status");
+    refuses(&source(), "connectionType");
+    refuses(&source(), "syncStatus");
+    refuses(&source(), "verificationMode");
+    refuses(&connection(), "status");
+    refuses(&connection(), "destinationType");
+    refuses(&connection(), "method");
+    refuses(&connection(), "pipelineOrder");
+    refuses(&key(), "status");
+    refuses(&key(), "permissions");
+    refuses(&event(), "status");
+    refuses(&event(), "origin");
+    refuses(&delivery(), "state");
+    refuses(&delivery(), "lane");
+    refuses(&rejection(), "cause");
+    refuses(&claim(), "state");
+    refuses(&schedule(), "scheduleType");
+    refuses(&run(), "status");
+    refuses(&notification(), "type");
+    refuses(&plan(), "planType");
+}
+
+/// The ids that sort by time say when the samples were made.
+#[test]
+fn sortable_sample_ids_carry_a_moment() {
+    let made = [
+        event().id.made_at(),
+        rejection().id.made_at(),
+        run().id.made_at(),
+        activity().id.made_at(),
+        notification().id.made_at(),
+    ];
+    assert_eq!(made, [Some(CREATED); 5]);
+}
