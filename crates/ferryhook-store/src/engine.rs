@@ -14,6 +14,7 @@ use crate::query::{Page, Query};
 use crate::record::Kind;
 use crate::value::Item;
 
+pub mod embedded;
 pub mod memory;
 
 pub type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;

@@ -1,0 +1,319 @@
+//! From an action of a batch to changes of the tree.
+//!
+//! `prepare` runs on the caller's thread and does what needs no look at the data: keys and
+//! attributes become bytes. `decide` runs on the writer's thread: it checks the condition
+//! against what is there now and says what is to be written. Both are pure.
+
+use ferryhook_core::limits;
+
+use super::codec::{self, Head, Place};
+use super::layout;
+use crate::StoreError;
+use crate::batch::{Action, Condition, Insert, Patch};
+use crate::key::Key;
+
+#[derive(Debug)]
+pub(super) enum Change {
+    Insert {
+        key: Vec<u8>,
+        name: Key,
+        expires: Option<i64>,
+        tail: Vec<u8>,
+        content: Option<Vec<u8>>,
+        entries: Vec<Vec<u8>>,
+    },
+    Patch {
+        key: Vec<u8>,
+        patch: Box<Patch>,
+        dropped: Vec<Vec<u8>>,
+        put: Vec<Vec<u8>>,
+    },
+    Delete {
+        key: Vec<u8>,
+        name: Key,
+        condition: Condition,
+        entries: Vec<Vec<u8>>,
+    },
+    Require {
+        key: Vec<u8>,
+        name: Key,
+        condition: Condition,
+    },
+    /// The engine's own: gives content a new place if the row still points at the old one.
+    Relocate {
+        key: Vec<u8>,
+        from: Place,
+        content: Vec<u8>,
+    },
+    /// The engine's own: a note about its segments.
+    Note { key: Vec<u8>, value: Vec<u8> },
+}
+
+/// What is to be written, with owned bytes.
+#[derive(Debug)]
+pub(super) enum Write {
+    Put {
+        key: Vec<u8>,
+        value: Vec<u8>,
+    },
+    PutWithContent {
+        key: Vec<u8>,
+        expires: Option<i64>,
+        content: Vec<u8>,
+        tail: Vec<u8>,
+    },
+    Delete {
+        key: Vec<u8>,
+    },
+}
+
+pub(super) fn prepare(action: Action) -> Change {
+    let key = layout::row_key(action.key());
+    match action {
+        Action::Insert(insert) => {
+            let Insert {
+                kind,
+                version,
+                key: name,
+                indexes,
+                expires,
+                item,
+                content,
+                ..
+            } = insert;
+            Change::Insert {
+                key,
+                expires,
+                tail: codec::row_tail(kind, version, 1, &item),
+                content: (!content.is_empty()).then(|| codec::item_bytes(&content)),
+                entries: indexes
+                    .iter()
+                    .map(|entry| layout::entry_key(entry, &name))
+                    .collect(),
+                name,
+            }
+        }
+        Action::Patch(patch) => {
+            let (mut dropped, mut put) = (Vec::new(), Vec::new());
+            if let Some(moves) = &patch.moves {
+                let gone = moves.from.iter().filter(|entry| !moves.to.contains(entry));
+                dropped = gone
+                    .map(|entry| layout::entry_key(entry, &patch.key))
+                    .collect();
+                // Also those that stay: they carry the row's expiry, which may have changed.
+                put = moves
+                    .to
+                    .iter()
+                    .map(|entry| layout::entry_key(entry, &patch.key))
+                    .collect();
+            }
+            Change::Patch {
+                key,
+                patch: Box::new(patch),
+                dropped,
+                put,
+            }
+        }
+        Action::Delete(delete) => {
+            let entries = delete
+                .indexes
+                .iter()
+                .map(|entry| layout::entry_key(entry, &delete.key))
+                .collect();
+            Change::Delete {
+                key,
+                name: delete.key,
+                condition: delete.condition,
+                entries,
+            }
+        }
+        Action::Require {
+            key: name,
+            condition,
+        } => Change::Require {
+            key,
+            name,
+            condition,
+        },
+    }
+}
+
+impl Change {
+    /// Its share of the memory that waiting commits may take.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Insert { tail, content, .. } => {
+                512 + tail.len() + content.as_ref().map_or(0, Vec::len)
+            }
+            Self::Patch { patch, .. } => {
+                512 + patch
+                    .set
+                    .iter()
+                    .map(|(_, value)| size_of_val(value))
+                    .sum::<usize>()
+            }
+            Self::Relocate { content, .. } => 512 + content.len(),
+            _ => 512,
+        }
+    }
+
+    pub(super) fn key(&self) -> &[u8] {
+        match self {
+            Self::Insert { key, .. }
+            | Self::Patch { key, .. }
+            | Self::Delete { key, .. }
+            | Self::Require { key, .. }
+            | Self::Relocate { key, .. }
+            | Self::Note { key, .. } => key,
+        }
+    }
+
+    /// What to write, given the value that stands at the key now (absent when it has expired).
+    pub(super) fn decide(
+        self,
+        place_in_batch: usize,
+        found: Option<&[u8]>,
+        writes: &mut Vec<Write>,
+    ) -> Result<(), StoreError> {
+        match self {
+            Self::Insert {
+                key,
+                name,
+                expires,
+                tail,
+                content,
+                entries,
+            } => {
+                if found.is_some() {
+                    return Err(refused(place_in_batch, name, Condition::Absent));
+                }
+                writes.extend(entries.into_iter().map(|key| entry(key, expires)));
+                writes.push(match content {
+                    Some(content) => Write::PutWithContent {
+                        key,
+                        expires,
+                        content,
+                        tail,
+                    },
+                    None => Write::Put {
+                        key,
+                        value: codec::assemble(expires, None, &tail),
+                    },
+                });
+            }
+            Self::Patch {
+                key,
+                patch,
+                dropped,
+                put,
+            } => {
+                let head = found.map(codec::read_head).transpose()?;
+                let Some(mut head) = head.filter(|head| holds(&patch.condition, head)) else {
+                    return Err(refused(place_in_batch, patch.key, patch.condition));
+                };
+                apply(&mut head, *patch)?;
+                writes.extend(dropped.into_iter().map(|key| Write::Delete { key }));
+                writes.extend(put.into_iter().map(|key| entry(key, head.expires)));
+                let row = &head.row;
+                let tail = codec::row_tail(row.kind, row.version, row.revision, &row.item);
+                let value = codec::assemble(head.expires, head.place, &tail);
+                writes.push(Write::Put { key, value });
+            }
+            Self::Delete {
+                key,
+                name,
+                condition,
+                entries,
+            } => {
+                check(place_in_batch, name, condition, found)?;
+                writes.extend(entries.into_iter().map(|key| Write::Delete { key }));
+                writes.push(Write::Delete { key });
+            }
+            Self::Require {
+                name, condition, ..
+            } => check(place_in_batch, name, condition, found)?,
+            Self::Relocate { key, from, content } => {
+                let Some(found) = found.filter(|found| codec::place_of(found) == Some(from)) else {
+                    return Ok(());
+                };
+                let expires = codec::expiry_of(found);
+                let tail = found[5 + codec::PLACE_BYTES..].to_vec();
+                writes.push(Write::PutWithContent {
+                    key,
+                    expires,
+                    content,
+                    tail,
+                });
+            }
+            Self::Note { key, value } => writes.push(Write::Put { key, value }),
+        }
+        Ok(())
+    }
+}
+
+fn entry(key: Vec<u8>, expires: Option<i64>) -> Write {
+    Write::Put {
+        key,
+        value: codec::expiry_bytes(expires).to_vec(),
+    }
+}
+
+fn apply(head: &mut Head, patch: Patch) -> Result<(), StoreError> {
+    let item = &mut head.row.item;
+    for (name, amount) in &patch.add {
+        item.add(name, *amount)?;
+    }
+    for name in &patch.remove {
+        item.remove(name);
+    }
+    for (name, value) in patch.set {
+        item.set(name, value);
+    }
+    let bytes = item.bytes() + head.place.map_or(0, |place| place.length as usize);
+    if bytes > limits::ITEM_BYTES_MAX {
+        let (key, max) = (patch.key, limits::ITEM_BYTES_MAX);
+        return Err(StoreError::OutOfBounds(format!(
+            "{key} would have {bytes} bytes, an item may have {max}"
+        )));
+    }
+    head.row.revision += 1;
+    if let Some(moves) = patch.moves {
+        head.expires = moves.expires;
+    }
+    Ok(())
+}
+
+fn check(
+    place: usize,
+    name: Key,
+    condition: Condition,
+    found: Option<&[u8]>,
+) -> Result<(), StoreError> {
+    let holds = match found {
+        None => condition == Condition::Absent,
+        Some(_) if condition == Condition::Absent => false,
+        Some(found) => holds(&condition, &codec::read_head(found)?),
+    };
+    if holds {
+        Ok(())
+    } else {
+        Err(refused(place, name, condition))
+    }
+}
+
+fn holds(condition: &Condition, head: &Head) -> bool {
+    match condition {
+        Condition::Absent => false,
+        Condition::Exists => true,
+        Condition::Revision(revision) => head.row.revision == *revision,
+        Condition::Is(name, value) => head.row.item.get(name) == Some(value),
+    }
+}
+
+fn refused(action: usize, key: Key, condition: Condition) -> StoreError {
+    StoreError::Refused {
+        action,
+        key,
+        condition,
+    }
+}

@@ -1,0 +1,82 @@
+use super::*;
+use proptest::prelude::*;
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::from),
+        (i64::MAX as u64 + 1..).prop_map(|big| Value::Number(Number::Big(big))),
+        any::<f64>().prop_filter_map("finite", |float| Number::from_f64(float).map(Value::Number)),
+        "\\PC{0,20}".prop_map(Value::from),
+        prop::collection::vec(any::<u8>(), 0..40).prop_map(|raw| Value::Bytes(raw.into())),
+    ];
+    leaf.prop_recursive(4, 32, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::List),
+            prop::collection::btree_map("[a-z]{0,6}", inner, 0..6).prop_map(Value::Map),
+        ]
+    })
+}
+
+fn any_item() -> impl Strategy<Value = Item> {
+    prop::collection::btree_map("[a-zA-Z#_]{1,12}|eventId|status|body", any_value(), 0..12)
+        .prop_map(|map| {
+            map.into_iter()
+                .map(|(name, value)| (name.into(), value))
+                .collect()
+        })
+}
+
+proptest! {
+    #[test]
+    fn a_row_reads_back_as_it_was_written(
+        item in any_item(), revision in any::<u64>(), expires in prop::option::of(1i64..4_000_000_000),
+        place in prop::option::of(any::<[u32; 4]>()),
+    ) {
+        let place = place.map(|[segment, offset, length, check]| Place { segment, offset, length, check });
+        let tail = row_tail(Kind::Event, 3, revision, &item);
+        let value = assemble(expires, place, &tail);
+        let head = read_head(&value).unwrap();
+        prop_assert_eq!(kind_of(&value), Some(Kind::Event));
+        prop_assert_eq!(place_of(&value), place);
+        prop_assert_eq!(head, Head { expires, place, row: Row { kind: Kind::Event, version: 3, revision, item } });
+    }
+
+    #[test]
+    fn strange_bytes_are_an_error_and_never_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        let _ = read_head(&bytes);
+        let _ = read_item(&bytes);
+    }
+
+    #[test]
+    fn a_cut_row_is_an_error(item in any_item(), cut in any::<prop::sample::Index>()) {
+        let value = assemble(None, None, &row_tail(Kind::User, 1, 1, &item));
+        prop_assert!(read_head(&value[..cut.index(value.len())]).is_err());
+    }
+}
+
+#[test]
+fn expiry_is_kept_to_the_second_and_never_means_never() {
+    assert_eq!(expiry_of(&expiry_bytes(None)), None);
+    assert_eq!(
+        expiry_of(&expiry_bytes(Some(1_800_000_000))),
+        Some(1_800_000_000)
+    );
+    assert_eq!(
+        expiry_of(&expiry_bytes(Some(-5))),
+        Some(1),
+        "long gone is still gone"
+    );
+    assert_eq!(
+        expiry_of(&expiry_bytes(Some(i64::MAX))),
+        Some(i64::from(u32::MAX))
+    );
+}
+
+#[test]
+fn a_deep_value_from_disk_does_not_exhaust_the_stack() {
+    let mut bytes = vec![1, 1];
+    bytes.extend(std::iter::repeat_n([tag::LIST, 1], 100_000).flatten());
+    assert_eq!(read_item(&bytes), None);
+}

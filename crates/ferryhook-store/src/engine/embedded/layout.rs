@@ -1,0 +1,216 @@
+//! Where things lie in the tree: keys as bytes whose order is the order that queries ask for.
+//!
+//! A row's key is its table, its partition and its sort key; an index entry's key is its index,
+//! its partition, its sort key and then the row's own key, which makes it unique and says where
+//! to look. Text ends in a mark below every other byte, so that `a` sorts before `ab`.
+
+use std::ops::Bound;
+
+use crate::StoreError;
+use crate::key::{IndexKey, Key, Part};
+use crate::query::{Order, Query, Range};
+use crate::tables::{Index, IndexShape, Table};
+
+/// The engine's own notes.
+const NOTES: u8 = 0x01;
+const TABLES: u8 = 0x10;
+const INDEXES: u8 = 0x40;
+
+const END: [u8; 2] = [0x00, 0x01];
+const ZERO: [u8; 2] = [0x00, 0xFF];
+
+pub(super) fn row_key(key: &Key) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(80);
+    bytes.push(TABLES + key.table as u8);
+    push_row(&mut bytes, key);
+    bytes
+}
+
+pub(super) fn entry_key(entry: &IndexKey, row: &Key) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128);
+    bytes.push(INDEXES + entry.index as u8);
+    push_part(&mut bytes, &entry.partition);
+    if let Some(sort) = &entry.sort {
+        push_part(&mut bytes, sort);
+    }
+    push_row(&mut bytes, row);
+    bytes
+}
+
+fn push_row(bytes: &mut Vec<u8>, key: &Key) {
+    push_text(bytes, &key.partition);
+    if let Some(sort) = &key.sort {
+        push_text(bytes, sort);
+    }
+}
+
+fn push_part(bytes: &mut Vec<u8>, part: &Part) {
+    match part {
+        Part::Text(text) => push_text(bytes, text),
+        Part::Number(number) => push_number(bytes, *number),
+    }
+}
+
+fn push_number(bytes: &mut Vec<u8>, number: i64) {
+    // Flipping the sign bit puts negative numbers first.
+    bytes.extend_from_slice(&(number ^ i64::MIN).to_be_bytes());
+}
+
+fn push_text(bytes: &mut Vec<u8>, text: &str) {
+    push_escaped(bytes, text);
+    bytes.extend_from_slice(&END);
+}
+
+fn push_escaped(bytes: &mut Vec<u8>, text: &str) {
+    if !text.as_bytes().contains(&0) {
+        return bytes.extend_from_slice(text.as_bytes());
+    }
+    for byte in text.bytes() {
+        match byte {
+            0 => bytes.extend_from_slice(&ZERO),
+            byte => bytes.push(byte),
+        }
+    }
+}
+
+/// Whether these bytes are the key of an index entry.
+pub(super) fn is_entry(key: &[u8]) -> bool {
+    key.first().is_some_and(|first| *first >= INDEXES)
+}
+
+/// Where the engine notes what a segment of the log holds.
+pub(super) fn segment_note(segment: u32) -> Vec<u8> {
+    let mut bytes = vec![NOTES, b's'];
+    bytes.extend_from_slice(&segment.to_be_bytes());
+    bytes
+}
+
+/// Where the engine notes what the tree holds.
+pub(super) fn tree_note() -> Vec<u8> {
+    vec![NOTES, b't']
+}
+
+/// The part of the tree that a query must look through.
+pub(super) fn span(query: &Query) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    let mut base = Vec::with_capacity(128);
+    base.push(match query.index {
+        Some(index) => INDEXES + index as u8,
+        None => TABLES + query.table as u8,
+    });
+    push_part(&mut base, &query.partition);
+    let starting = |part: &Part| {
+        let mut bytes = base.clone();
+        push_part(&mut bytes, part);
+        bytes
+    };
+    let (low, mut high) = match &query.range {
+        Range::All => (base.clone(), above(base.clone())),
+        Range::Prefix(prefix) => {
+            let mut bytes = base.clone();
+            push_escaped(&mut bytes, prefix);
+            (bytes.clone(), above(bytes))
+        }
+        Range::Between(from, to) => (
+            from.as_ref().map_or_else(|| base.clone(), starting),
+            above(to.as_ref().map_or_else(|| base.clone(), starting)),
+        ),
+    };
+    let mut start = Bound::Included(low.clone());
+    if let Some(cursor) = &query.after {
+        let last = match &cursor.entry {
+            Some(entry) => entry_key(entry, &cursor.key),
+            None => row_key(&cursor.key),
+        };
+        match query.order {
+            Order::Ascending if last >= low => start = Bound::Excluded(last),
+            Order::Descending if last < high => high = last,
+            _ => {}
+        }
+    }
+    (start, Bound::Excluded(high))
+}
+
+/// The first key behind all keys that start with these bytes.
+fn above(mut bytes: Vec<u8>) -> Vec<u8> {
+    while let Some(last) = bytes.pop() {
+        if last < 0xFF {
+            bytes.push(last + 1);
+            break;
+        }
+    }
+    bytes
+}
+
+/// Reads an index entry's key back: the entry, and the row it stands for.
+pub(super) fn read_entry(index: Index, bytes: &[u8]) -> Result<(IndexKey, Key), StoreError> {
+    let IndexShape {
+        partition, sort, ..
+    } = index.shape();
+    let mut rest = bytes.get(1..).unwrap_or_default();
+    let partition = take_part(&mut rest, partition.numeric)?;
+    let sort = sort
+        .map(|sort| take_part(&mut rest, sort.numeric))
+        .transpose()?;
+    let key = take_row(index.table(), rest)?;
+    Ok((
+        IndexKey {
+            index,
+            partition,
+            sort,
+        },
+        key,
+    ))
+}
+
+pub(super) fn read_row(table: Table, bytes: &[u8]) -> Result<Key, StoreError> {
+    take_row(table, bytes.get(1..).unwrap_or_default())
+}
+
+fn take_row(table: Table, mut rest: &[u8]) -> Result<Key, StoreError> {
+    let partition = take_text(&mut rest)?;
+    let sort = table
+        .shape()
+        .sort
+        .map(|_| take_text(&mut rest))
+        .transpose()?;
+    Ok(Key {
+        table,
+        partition,
+        sort,
+    })
+}
+
+fn take_part(rest: &mut &[u8], numeric: bool) -> Result<Part, StoreError> {
+    if !numeric {
+        return take_text(rest).map(Part::Text);
+    }
+    let (number, behind) = rest.split_first_chunk::<8>().ok_or_else(bad_key)?;
+    *rest = behind;
+    Ok(Part::Number(i64::from_be_bytes(*number) ^ i64::MIN))
+}
+
+fn take_text(rest: &mut &[u8]) -> Result<String, StoreError> {
+    let mut text = Vec::new();
+    loop {
+        let zero = rest
+            .iter()
+            .position(|byte| *byte == 0)
+            .ok_or_else(bad_key)?;
+        text.extend_from_slice(&rest[..zero]);
+        let mark = rest.get(zero..zero + 2).ok_or_else(bad_key)?;
+        *rest = &rest[zero + 2..];
+        match mark {
+            mark if *mark == END => break,
+            mark if *mark == ZERO => text.push(0),
+            _ => return Err(bad_key()),
+        }
+    }
+    String::from_utf8(text).map_err(|_| bad_key())
+}
+
+fn bad_key() -> StoreError {
+    StoreError::Damaged("a key in the tree cannot be read".into())
+}
+
+#[cfg(test)]
+mod tests;

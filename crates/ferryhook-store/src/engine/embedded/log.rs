@@ -1,0 +1,483 @@
+//! The log: the truth on disk, and the only copy of every row's content.
+//!
+//! A segment is a file of frames. A frame is one group of commits: it is written and synced as a
+//! whole and, after a crash, counts as a whole or not at all. Its hash covers its place, so that
+//! no frame can be taken for another, and it notes how far the segment was durable before it.
+//! That tells a torn tail (never acknowledged, cut off) from damage (acknowledged, refused).
+//!
+//! The tree holds only what is small; see `writer` for how the two stay together.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::codec::{self, Place};
+use super::faults::{Faults, Step};
+use crate::StoreError;
+
+/// A segment grows to about this size before the next one is begun.
+pub(super) const SEGMENT_BYTES: u32 = 64 * 1024 * 1024;
+/// A segment starts with this, its number and a check of both.
+const SEGMENT_MAGIC: [u8; 8] = *b"FHLOG\0\0\x01";
+pub(super) const SEGMENT_HEADER: u32 = 16;
+const FRAME_MAGIC: [u8; 4] = *b"FHf1";
+pub(super) const FRAME_HEADER: usize = 20;
+/// Open files kept for reading content.
+const OPEN_FILES_MAX: usize = 256;
+
+/// A place between two frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position {
+    pub(super) segment: u32,
+    pub(super) offset: u32,
+}
+
+pub(super) fn segment_path(directory: &Path, segment: u32) -> PathBuf {
+    directory.join(format!("{segment:08}.log"))
+}
+
+/// The numbers of all segments, oldest first.
+pub(super) fn list_segments(directory: &Path) -> io::Result<Vec<u32>> {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".log"));
+        numbers.extend(number.and_then(|number| number.parse::<u32>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The end of the log, where frames are added. Owned by the writer.
+#[derive(Debug)]
+pub(super) struct Log {
+    directory: PathBuf,
+    file: File,
+    end: Position,
+    /// Up to here the current segment is known to be on disk.
+    synced: u32,
+    segment_bytes: u32,
+    faults: Faults,
+}
+
+impl Log {
+    /// Begins a new segment; nothing is ever added to an old one.
+    pub(super) fn begin(
+        directory: &Path,
+        segment: u32,
+        segment_bytes: u32,
+        faults: Faults,
+    ) -> io::Result<Self> {
+        let file = create_segment(directory, segment, segment_bytes, &faults)?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            file,
+            end: Position {
+                segment,
+                offset: SEGMENT_HEADER,
+            },
+            synced: SEGMENT_HEADER,
+            segment_bytes,
+            faults,
+        })
+    }
+
+    pub(super) fn end(&self) -> Position {
+        self.end
+    }
+
+    pub(super) fn is_synced(&self) -> bool {
+        self.synced == self.end.offset
+    }
+
+    /// Whether the next frame should go to a new segment.
+    pub(super) fn is_full(&self) -> bool {
+        self.end.offset >= self.segment_bytes
+    }
+
+    /// Writes a frame whose first [`FRAME_HEADER`] bytes are still free.
+    pub(super) fn append(&mut self, frame: &mut [u8]) -> io::Result<()> {
+        let length = u32::try_from(frame.len() - FRAME_HEADER).map_err(io::Error::other)?;
+        frame[0..4].copy_from_slice(&FRAME_MAGIC);
+        frame[4..8].copy_from_slice(&length.to_le_bytes());
+        frame[8..12].copy_from_slice(&self.synced.to_le_bytes());
+        let hash = frame_hash(self.end, frame);
+        frame[12..20].copy_from_slice(&hash.to_le_bytes());
+        self.faults.check(Step::Write)?;
+        self.file.write_all_at(frame, u64::from(self.end.offset))?;
+        self.end.offset += length + FRAME_HEADER as u32;
+        Ok(())
+    }
+
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.faults.check(Step::Sync)?;
+        self.file.sync_data()?;
+        self.synced = self.end.offset;
+        Ok(())
+    }
+
+    /// Ends this segment and begins the next. The old one is synced and cut to its length first.
+    pub(super) fn rotate(&mut self) -> io::Result<()> {
+        let next = self.end.segment + 1;
+        let file = create_segment(&self.directory, next, self.segment_bytes, &self.faults)?;
+        self.file.set_len(u64::from(self.end.offset))?;
+        self.faults.check(Step::Sync)?;
+        self.file.sync_all()?;
+        self.file = file;
+        self.end = Position {
+            segment: next,
+            offset: SEGMENT_HEADER,
+        };
+        self.synced = SEGMENT_HEADER;
+        Ok(())
+    }
+}
+
+/// Room is taken at once: a full disk shows here, before anything depends on the segment, and
+/// later syncs need not write the file's length.
+fn create_segment(directory: &Path, segment: u32, bytes: u32, faults: &Faults) -> io::Result<File> {
+    faults.check(Step::Create)?;
+    let path = segment_path(directory, segment);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    let made = rustix::fs::fallocate(
+        &file,
+        rustix::fs::FallocateFlags::empty(),
+        0,
+        u64::from(bytes),
+    )
+    .map_err(io::Error::from)
+    .or_else(|error| match error.kind() {
+        io::ErrorKind::Unsupported => Ok(()),
+        _ => Err(error),
+    })
+    .and_then(|()| file.write_all_at(&segment_header(segment), 0))
+    .and_then(|()| file.sync_all())
+    .and_then(|()| File::open(directory)?.sync_all());
+    match made {
+        Ok(()) => Ok(file),
+        Err(error) => {
+            // Leave nothing half made behind; the next try makes it again.
+            let _ = std::fs::remove_file(&path);
+            Err(error)
+        }
+    }
+}
+
+fn segment_header(segment: u32) -> [u8; SEGMENT_HEADER as usize] {
+    let mut header = [0; SEGMENT_HEADER as usize];
+    header[..8].copy_from_slice(&SEGMENT_MAGIC);
+    header[8..12].copy_from_slice(&segment.to_le_bytes());
+    let check = xxh3_64(&header[..12]) as u32;
+    header[12..].copy_from_slice(&check.to_le_bytes());
+    header
+}
+
+fn frame_hash(at: Position, frame: &[u8]) -> u64 {
+    let seed = u64::from(at.segment) << 32 | u64::from(at.offset);
+    let body = xxh3_64_with_seed(&frame[FRAME_HEADER..], seed);
+    xxh3_64_with_seed(&frame[..12], body)
+}
+
+pub(super) fn content_check(content: &[u8]) -> u32 {
+    xxh3_64(content) as u32
+}
+
+/// Reads content by its place. Shared by all readers.
+#[derive(Debug)]
+pub(super) struct Contents {
+    directory: PathBuf,
+    open: Mutex<HashMap<u32, Arc<File>>>,
+}
+
+pub(super) enum ContentError {
+    /// The segment is gone: its content has moved, look the row up again.
+    Moved,
+    Unreadable(String),
+}
+
+impl Contents {
+    pub(super) fn new(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            open: Mutex::default(),
+        }
+    }
+
+    pub(super) fn read(&self, place: Place) -> Result<Vec<u8>, ContentError> {
+        let file = self
+            .file(place.segment)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => ContentError::Moved,
+                _ => ContentError::Unreadable(error.to_string()),
+            })?;
+        let mut content = vec![0; place.length as usize];
+        file.read_exact_at(&mut content, u64::from(place.offset))
+            .map_err(|error| ContentError::Unreadable(error.to_string()))?;
+        if content_check(&content) != place.check {
+            let Place {
+                segment, offset, ..
+            } = place;
+            return Err(ContentError::Unreadable(format!(
+                "its content in segment {segment} at {offset} does not match its checksum"
+            )));
+        }
+        Ok(content)
+    }
+
+    fn file(&self, segment: u32) -> io::Result<Arc<File>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = open.get(&segment) {
+            return Ok(file.clone());
+        }
+        let file = Arc::new(File::open(segment_path(&self.directory, segment))?);
+        if open.len() >= OPEN_FILES_MAX {
+            open.clear();
+        }
+        open.insert(segment, file.clone());
+        Ok(file)
+    }
+
+    /// Deletes a segment nothing points into any more.
+    pub(super) fn remove(&self, segment: u32) -> io::Result<()> {
+        self.open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&segment);
+        std::fs::remove_file(segment_path(&self.directory, segment))
+    }
+}
+
+/// One change of the tree, as the log keeps it.
+#[derive(Debug, PartialEq)]
+pub(super) enum Op<'a> {
+    Put {
+        key: &'a [u8],
+        value: &'a [u8],
+    },
+    Delete {
+        key: &'a [u8],
+    },
+    /// A row whose content lies right here in the log.
+    PutWithContent {
+        key: &'a [u8],
+        expires: Option<i64>,
+        content: &'a [u8],
+        tail: &'a [u8],
+    },
+}
+
+mod tag {
+    pub(super) const PUT: u8 = 1;
+    pub(super) const DELETE: u8 = 2;
+    pub(super) const PUT_WITH_CONTENT: u8 = 3;
+}
+
+impl Op<'_> {
+    /// Adds the op to a frame that will be written at `at`; tells where its content will lie.
+    pub(super) fn push(&self, frame: &mut Vec<u8>, at: Position) -> Option<Place> {
+        match self {
+            Op::Put { key, value } => {
+                frame.push(tag::PUT);
+                codec::push_bytes(frame, key);
+                codec::push_bytes(frame, value);
+                None
+            }
+            Op::Delete { key } => {
+                frame.push(tag::DELETE);
+                codec::push_bytes(frame, key);
+                None
+            }
+            Op::PutWithContent {
+                key,
+                expires,
+                content,
+                tail,
+            } => {
+                frame.push(tag::PUT_WITH_CONTENT);
+                codec::push_bytes(frame, key);
+                frame.extend_from_slice(&codec::expiry_bytes(*expires));
+                codec::push_bytes(frame, tail);
+                codec::push_varint(frame, content.len() as u64);
+                let place = Place {
+                    segment: at.segment,
+                    offset: at.offset + frame.len() as u32,
+                    length: content.len() as u32,
+                    check: content_check(content),
+                };
+                frame.extend_from_slice(content);
+                Some(place)
+            }
+        }
+    }
+}
+
+/// Calls `each` for every op of a frame that stands at `at`.
+pub(super) fn read_frame(
+    frame: &[u8],
+    at: Position,
+    mut each: impl FnMut(Op<'_>, Option<Place>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let bad = || {
+        StoreError::Damaged(format!(
+            "segment {} at {}: unknown op",
+            at.segment, at.offset
+        ))
+    };
+    let mut rest = &frame[FRAME_HEADER..];
+    while let Some([tag]) = codec::take::<1>(&mut rest) {
+        let key = codec::take_bytes(&mut rest).ok_or_else(bad)?;
+        match *tag {
+            tag::PUT => {
+                let value = codec::take_bytes(&mut rest).ok_or_else(bad)?;
+                each(Op::Put { key, value }, None)?;
+            }
+            tag::DELETE => each(Op::Delete { key }, None)?,
+            tag::PUT_WITH_CONTENT => {
+                let expires = codec::expiry_of(codec::take::<4>(&mut rest).ok_or_else(bad)?);
+                let tail = codec::take_bytes(&mut rest).ok_or_else(bad)?;
+                let content = codec::take_bytes(&mut rest).ok_or_else(bad)?;
+                let behind = frame.len() - rest.len() - content.len();
+                let place = Place {
+                    segment: at.segment,
+                    offset: at.offset + behind as u32,
+                    length: content.len() as u32,
+                    check: content_check(content),
+                };
+                each(
+                    Op::PutWithContent {
+                        key,
+                        expires,
+                        content,
+                        tail,
+                    },
+                    Some(place),
+                )?;
+            }
+            _ => return Err(bad()),
+        }
+    }
+    Ok(())
+}
+
+/// Reads the frames of one segment, from a frame boundary on.
+#[derive(Debug)]
+pub(super) struct Frames {
+    file: File,
+    length: u64,
+    at: Position,
+}
+
+pub(super) enum Next {
+    Frame(Position, Vec<u8>),
+    /// Nothing more was ever written.
+    End,
+    /// What follows was written but is not whole.
+    Broken,
+}
+
+impl Frames {
+    pub(super) fn open(directory: &Path, from: Position) -> Result<Self, StoreError> {
+        let path = segment_path(directory, from.segment);
+        let name = path.display();
+        let file = File::open(&path)
+            .map_err(|error| StoreError::unavailable(format!("cannot read {name}"), error))?;
+        let length = file
+            .metadata()
+            .map_err(|error| StoreError::unavailable(format!("cannot read {name}"), error))?
+            .len();
+        let mut header = [0; SEGMENT_HEADER as usize];
+        let whole = file.read_exact_at(&mut header, 0).is_ok();
+        if !whole || header != segment_header(from.segment) {
+            // A crash while the segment was made: nothing can have been in it.
+            let blank = length == 0 || header == [0; SEGMENT_HEADER as usize];
+            if !blank {
+                return Err(StoreError::Damaged(format!(
+                    "{name} does not start as a log segment"
+                )));
+            }
+        }
+        let offset = from.offset.max(SEGMENT_HEADER);
+        Ok(Self {
+            file,
+            length,
+            at: Position { offset, ..from },
+        })
+    }
+
+    pub(super) fn position(&self) -> Position {
+        self.at
+    }
+
+    pub(super) fn next(&mut self) -> io::Result<Next> {
+        match self.frame_at(self.at)? {
+            Some(frame) => {
+                let at = self.at;
+                self.at.offset += frame.len() as u32;
+                Ok(Next::Frame(at, frame))
+            }
+            None => Ok(match self.rest()?.iter().all(|byte| *byte == 0) {
+                true => Next::End,
+                false => Next::Broken,
+            }),
+        }
+    }
+
+    fn frame_at(&self, at: Position) -> io::Result<Option<Vec<u8>>> {
+        let room = self.length.saturating_sub(u64::from(at.offset));
+        if room < FRAME_HEADER as u64 {
+            return Ok(None);
+        }
+        let mut frame = vec![0; FRAME_HEADER];
+        self.file.read_exact_at(&mut frame, u64::from(at.offset))?;
+        let length = u32::from_le_bytes([frame[4], frame[5], frame[6], frame[7]]);
+        if frame[..4] != FRAME_MAGIC || u64::from(length) > room - FRAME_HEADER as u64 {
+            return Ok(None);
+        }
+        frame.resize(FRAME_HEADER + length as usize, 0);
+        let body = u64::from(at.offset) + FRAME_HEADER as u64;
+        self.file.read_exact_at(&mut frame[FRAME_HEADER..], body)?;
+        let stored = u64::from_le_bytes(frame[12..20].try_into().map_err(io::Error::other)?);
+        Ok((stored == frame_hash(at, &frame)).then_some(frame))
+    }
+
+    fn rest(&self) -> io::Result<Vec<u8>> {
+        let room = self.length.saturating_sub(u64::from(self.at.offset));
+        let mut bytes = vec![0; usize::try_from(room).map_err(io::Error::other)?];
+        self.file
+            .read_exact_at(&mut bytes, u64::from(self.at.offset))?;
+        Ok(bytes)
+    }
+
+    /// Whether a whole frame further on says that the broken place was once durable.
+    pub(super) fn broken_place_was_durable(&self) -> io::Result<bool> {
+        let rest = self.rest()?;
+        for found in 1..rest.len().saturating_sub(FRAME_HEADER) {
+            if rest[found..found + 4] != FRAME_MAGIC {
+                continue;
+            }
+            let at = Position {
+                offset: self.at.offset + found as u32,
+                ..self.at
+            };
+            if let Some(frame) = self.frame_at(at)? {
+                let synced = u32::from_le_bytes([frame[8], frame[9], frame[10], frame[11]]);
+                if synced > self.at.offset {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests;

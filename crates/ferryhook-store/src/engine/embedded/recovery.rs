@@ -1,0 +1,147 @@
+//! Opening after a stop of any kind: what the log has and the tree's files have not.
+//!
+//! Only the log behind the checkpoint is read, so the time it takes depends on the work that was
+//! in flight and not on history. A torn tail is cut off; damage to what was acknowledged is an
+//! error that names the place, never a silent loss.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+
+use lsm_tree::AbstractTree;
+
+use super::change::Change;
+use super::codec;
+use super::directory::Directory;
+use super::layout;
+use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
+use super::shared::{Shared, tree_error};
+use super::tally::Tally;
+use super::writer;
+use crate::StoreError;
+
+/// What the writer goes on with.
+pub(super) struct Recovered {
+    pub(super) next_segment: u32,
+    /// Notes about the segments that were read, which no one has noted yet.
+    pub(super) notes: Vec<Change>,
+    pub(super) entries: Tally,
+}
+
+pub(super) fn recover(
+    directory: &Directory,
+    shared: &Shared,
+    table_bytes_max: u64,
+) -> Result<Recovered, StoreError> {
+    let path = directory.log();
+    let unreadable = |error| StoreError::unavailable("the log cannot be read", error);
+    let checkpoint = directory.checkpoint()?;
+    let segments: Vec<u32> = log::list_segments(&path)
+        .map_err(unreadable)?
+        .into_iter()
+        .filter(|segment| *segment >= checkpoint.segment)
+        .collect();
+    let mut entries = shared
+        .tree
+        .get(layout::tree_note(), lsm_tree::SeqNo::MAX)
+        .map_err(tree_error)?
+        .and_then(|value| Tally::from_value(&value))
+        .unwrap_or_default();
+    let mut notes = Vec::new();
+    let mut broken: Option<Position> = None;
+    for segment in &segments {
+        let mut content = Tally::default();
+        let start = Position {
+            segment: *segment,
+            offset: SEGMENT_HEADER,
+        };
+        let mut frames = Frames::open(&path, start)?;
+        loop {
+            match frames.next().map_err(unreadable)? {
+                Next::Frame(at, frame) => {
+                    if let Some(place) = broken {
+                        return Err(damaged(&path, place));
+                    }
+                    let sequence = (at >= checkpoint).then(|| shared.sequence.next());
+                    let table = shared.tree.active_memtable();
+                    let mut table_bytes = 0;
+                    log::read_frame(&frame, at, |op, place| {
+                        if let Op::PutWithContent {
+                            expires,
+                            content: bytes,
+                            ..
+                        } = &op
+                        {
+                            content.add(*expires, bytes.len() as u64);
+                        }
+                        if let Some(sequence) = sequence {
+                            count(&mut entries, &op);
+                            table_bytes = writer::replay(&table, &op, place, sequence);
+                        }
+                        Ok(())
+                    })?;
+                    if table_bytes >= table_bytes_max {
+                        shared.tree.flush_active_memtable(0).map_err(tree_error)?;
+                    }
+                }
+                Next::End => break,
+                Next::Broken => {
+                    let place = frames.position();
+                    if frames.broken_place_was_durable().map_err(unreadable)? {
+                        return Err(damaged(&path, place));
+                    }
+                    // Only the very end may be torn: a frame in a later segment proves otherwise.
+                    broken = broken.or(Some(place));
+                    break;
+                }
+            }
+        }
+        let note = Change::Note {
+            key: layout::segment_note(*segment),
+            value: content.to_value(),
+        };
+        notes.push(note);
+    }
+    if let Some(Position { segment, offset }) = broken {
+        tracing::warn!(
+            segment,
+            offset,
+            "the log's tail was torn and never acknowledged; cut off"
+        );
+        cut(&path, segment, offset).map_err(unreadable)?;
+    }
+    shared.publish();
+    let last = segments.last().copied().unwrap_or(checkpoint.segment);
+    Ok(Recovered {
+        next_segment: last + 1,
+        notes,
+        entries,
+    })
+}
+
+fn count(entries: &mut Tally, op: &Op<'_>) {
+    let expires = match op {
+        Op::Put { value, .. } => codec::expiry_of(value),
+        Op::PutWithContent { expires, .. } => *expires,
+        Op::Delete { .. } => None,
+    };
+    if expires.is_some() {
+        entries.add(expires, 1);
+    }
+}
+
+fn damaged(directory: &Path, place: Position) -> StoreError {
+    let path = log::segment_path(directory, place.segment);
+    let (name, offset) = (path.display(), place.offset);
+    StoreError::Damaged(format!(
+        "{name} is damaged at byte {offset}, among acknowledged events; restore a backup"
+    ))
+}
+
+fn cut(directory: &Path, segment: u32, offset: u32) -> io::Result<()> {
+    let file = OpenOptions::new()
+        .write(true)
+        .open(log::segment_path(directory, segment))?;
+    file.set_len(u64::from(offset))?;
+    file.sync_all()
+}

@@ -1,0 +1,157 @@
+use super::*;
+
+/// A disk that can be told to fail at one step.
+#[derive(Clone, Default)]
+struct Disk {
+    full: Arc<AtomicBool>,
+    broken: Arc<AtomicBool>,
+}
+
+impl Disk {
+    fn faults(&self) -> Faults {
+        let disk = self.clone();
+        Faults::new(move |step| {
+            if step == Step::Create && disk.full.load(Ordering::SeqCst) {
+                return Err(io::Error::from(io::ErrorKind::StorageFull));
+            }
+            if step == Step::Sync && disk.broken.load(Ordering::SeqCst) {
+                return Err(io::Error::other("input/output error"));
+            }
+            Ok(())
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_as_such_and_writing_goes_on_once_there_is_room() {
+    let disk = Disk::default();
+    let mut bench = Bench::new();
+    bench.config.faults = disk.faults();
+    let engine = bench.open();
+    disk.full.store(true, Ordering::SeqCst);
+    let mut acknowledged = Vec::new();
+    let mut refused = 0;
+    for number in 0..400 {
+        match insert(&engine, &parcel(number)).await {
+            Ok(()) => acknowledged.push(number),
+            Err(StoreError::Full(_)) => refused += 1,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!(refused > 0 && !acknowledged.is_empty());
+    assert!(
+        get(&engine, acknowledged[0]).await.is_some(),
+        "reading works"
+    );
+    disk.full.store(false, Ordering::SeqCst);
+    insert(&engine, &parcel(1000)).await.unwrap();
+    acknowledged.push(1000);
+    drop(engine);
+    assert_eq!(list(&bench.open(), by_time()).await, acknowledged);
+}
+
+#[tokio::test]
+async fn after_a_failed_sync_nothing_is_acknowledged_until_reopened() {
+    let disk = Disk::default();
+    let mut bench = Bench::new();
+    bench.config.faults = disk.faults();
+    let engine = bench.open();
+    insert(&engine, &parcel(1)).await.unwrap();
+    disk.broken.store(true, Ordering::SeqCst);
+    let error = insert(&engine, &parcel(2)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(..)), "{error:?}");
+    disk.broken.store(false, Ordering::SeqCst);
+    let error = insert(&engine, &parcel(3)).await.unwrap_err();
+    assert!(error.to_string().contains("restart"), "{error}");
+    assert!(engine.check().is_err());
+    assert!(get(&engine, 1).await.is_some(), "reading works");
+    assert!(
+        get(&engine, 2).await.is_none(),
+        "what was not acknowledged is not shown"
+    );
+    drop(engine);
+    let engine = bench.open();
+    assert!(get(&engine, 1).await.is_some());
+    insert(&engine, &parcel(3)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_directory_in_use_is_refused() {
+    let bench = Bench::new();
+    let _engine = bench.open();
+    let error = bench.try_open().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("is in use by another Ferryhook process"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_missing_directory_is_refused_unless_it_may_be_made() {
+    let mut bench = Bench::new();
+    bench.config.create = false;
+    let error = bench.try_open().unwrap_err();
+    assert!(
+        error.to_string().starts_with("there is no data directory"),
+        "{error}"
+    );
+    assert!(!bench.config.directory.exists(), "and nothing was made");
+}
+
+#[test]
+fn a_directory_of_a_newer_version_is_refused() {
+    let bench = Bench::new();
+    drop(bench.open());
+    std::fs::write(bench.config.directory.join("FORMAT"), "ferryhook-data 2\n").unwrap();
+    let error = bench.try_open().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("written by a newer Ferryhook (format 2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_directory_that_is_not_ours_is_left_alone() {
+    let bench = Bench::new();
+    std::fs::create_dir(&bench.config.directory).unwrap();
+    std::fs::write(bench.config.directory.join("letters.txt"), "dear").unwrap();
+    let error = bench.try_open().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("is not a Ferryhook data directory"),
+        "{error}"
+    );
+    assert_eq!(
+        std::fs::read_dir(&bench.config.directory).unwrap().count(),
+        1
+    );
+}
+
+#[test]
+fn a_file_in_the_place_of_the_directory_is_refused() {
+    let bench = Bench::new();
+    std::fs::write(&bench.config.directory, "").unwrap();
+    assert!(
+        bench
+            .try_open()
+            .unwrap_err()
+            .to_string()
+            .ends_with("is not a directory")
+    );
+}
+
+#[test]
+fn nonsense_in_the_small_files_is_told() {
+    for (file, text) in [("FORMAT", "hello"), ("CHECKPOINT", "x y")] {
+        let bench = Bench::new();
+        drop(bench.open());
+        std::fs::write(bench.config.directory.join(file), text).unwrap();
+        let error = bench.try_open().unwrap_err();
+        assert!(error.to_string().contains(file), "{error}");
+    }
+}

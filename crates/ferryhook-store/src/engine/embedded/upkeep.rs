@@ -1,0 +1,281 @@
+//! Upkeep in the background: full tables go to disk, the tree is compacted, what has expired
+//! gives its space back.
+//!
+//! Expired rows and index entries are dropped whenever compaction passes by; a sweep starts one
+//! on purpose when enough has expired. Content lies in the log: a segment whose content has all
+//! expired is deleted, one that is mostly dead has its living content written anew. None of this
+//! is ever waited for by a commit, except when memory for tables runs out.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use ferryhook_core::Env;
+use lsm_tree::compaction::Leveled;
+use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
+use lsm_tree::{AbstractTree, SeqNo};
+
+use super::change::Change;
+use super::codec;
+use super::directory::Directory;
+use super::layout;
+use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
+use super::shared::{Shared, lock, tree_error};
+use super::tally::Tally;
+use super::writer::Sealed;
+use crate::StoreError;
+
+/// How long a failed write-out waits before the next try.
+const RETRY: Duration = Duration::from_millis(500);
+/// How often an idle store looks for space to win.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// Entries this long past their expiry are dropped by compaction; a clock set back by less than
+/// that brings nothing back half.
+const GRACE_SECONDS: i64 = 60;
+/// A segment is written anew when this share of its content is dead.
+const DEAD_PERCENT: u64 = 40;
+/// The whole tree is compacted when this share of its entries has expired.
+const EXPIRED_PERCENT: u64 = 40;
+/// Content written anew in one commit.
+const MOVE_AT_ONCE: usize = 64;
+const TABLE_TARGET_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Writes full tables out, oldest first. Ends when the writer does.
+pub(super) fn flush_tables(
+    shared: &Shared,
+    directory: &Directory,
+    sealed: &Receiver<Sealed>,
+    compact: &Sender<Job>,
+) {
+    while let Ok(Sealed(position)) = sealed.recv() {
+        while let Err(error) = flush(shared, directory, position) {
+            tracing::error!(%error, "a table could not be written; trying again");
+            std::thread::sleep(RETRY);
+        }
+        let _ = compact.send(Job::Compact);
+    }
+}
+
+fn flush(shared: &Shared, directory: &Directory, position: Position) -> Result<(), StoreError> {
+    let _files = shared.files.read().unwrap_or_else(PoisonError::into_inner);
+    let flushed = {
+        let guard = shared.tree.get_flush_lock();
+        shared.tree.flush(&guard, shared.oldest_read())
+    };
+    shared.flushed(flushed.as_ref().map(|_| ()));
+    flushed.map_err(tree_error)?;
+    directory
+        .set_checkpoint(position)
+        .map_err(|error| super::writer::disk_error("CHECKPOINT cannot be written", error))?;
+    show(shared);
+    Ok(())
+}
+
+/// Lets readers use the newest files, so that the old ones and their memory can go.
+fn show(shared: &Shared) {
+    let _entering = lock(&shared.entering);
+    shared.publish();
+}
+
+pub(super) enum Job {
+    Compact,
+    /// Look for space to win now; says how many bytes of the log came back.
+    Sweep(Sender<Result<u64, StoreError>>),
+    Stop,
+}
+
+/// Moves content to the end of the log; what the writer offers to the upkeep.
+pub(super) type Submit = dyn Fn(Vec<Change>) -> Result<(), StoreError> + Send;
+
+pub(super) struct Upkeep {
+    pub(super) env: Env,
+    pub(super) shared: Arc<Shared>,
+    pub(super) directory: Arc<Directory>,
+    pub(super) submit: Box<Submit>,
+}
+
+impl Upkeep {
+    pub(super) fn run(&self, jobs: &Receiver<Job>) {
+        loop {
+            let outcome = match jobs.recv_timeout(SWEEP_EVERY) {
+                Ok(Job::Compact) => self.compact(),
+                Ok(Job::Sweep(done)) => {
+                    let _ = done.send(self.sweep());
+                    Ok(())
+                }
+                Err(RecvTimeoutError::Timeout) => self.sweep().map(drop),
+                Ok(Job::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            };
+            if let Err(error) = outcome {
+                tracing::error!(%error, "upkeep of the embedded store failed; trying again later");
+            }
+        }
+    }
+
+    /// Compacts until there is nothing to do.
+    fn compact(&self) -> Result<(), StoreError> {
+        let tree = &self.shared.tree;
+        let strategy = Arc::new(Leveled::default().with_table_target_size(TABLE_TARGET_BYTES));
+        loop {
+            let _files = self
+                .shared
+                .files
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            let before = tree.current_version().id();
+            tree.compact(strategy.clone(), self.shared.oldest_read())
+                .map_err(tree_error)?;
+            if tree.current_version().id() == before {
+                return Ok(());
+            }
+            show(&self.shared);
+        }
+    }
+
+    fn sweep(&self) -> Result<u64, StoreError> {
+        self.shared.check()?;
+        self.compact_expired()?;
+        self.free_segments()
+    }
+
+    fn compact_expired(&self) -> Result<(), StoreError> {
+        let now = self.env.now().as_seconds() - GRACE_SECONDS;
+        let Some(mut entries) = self.note(&layout::tree_note())? else {
+            return Ok(());
+        };
+        let all = self.shared.tree.approximate_len() as u64;
+        if all == 0 || entries.expired(now) * 100 < all * EXPIRED_PERCENT {
+            return Ok(());
+        }
+        {
+            let _files = self
+                .shared
+                .files
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            let oldest = self.shared.oldest_read();
+            self.shared
+                .tree
+                .major_compact(TABLE_TARGET_BYTES, oldest)
+                .map_err(tree_error)?;
+        }
+        show(&self.shared);
+        entries.forget_expired(now);
+        (self.submit)(vec![Change::Note {
+            key: layout::tree_note(),
+            value: entries.to_value(),
+        }])
+    }
+
+    fn free_segments(&self) -> Result<u64, StoreError> {
+        let path = self.directory.log();
+        let now = self.env.now().as_seconds() - GRACE_SECONDS;
+        // Only what is in the tree's files may go: the rest is still needed to open the store.
+        let checkpoint = self.directory.checkpoint()?;
+        let segments = log::list_segments(&path)
+            .map_err(|error| StoreError::unavailable("the log cannot be read", error))?;
+        let mut won = 0;
+        for segment in segments
+            .into_iter()
+            .filter(|segment| *segment < checkpoint.segment)
+        {
+            let Some(content) = self.note(&layout::segment_note(segment))? else {
+                continue;
+            };
+            let total = content.total();
+            let freed = lock(&self.shared.freed).get(&segment).copied().unwrap_or(0);
+            let dead = (content.expired(now) + freed).min(total);
+            if dead < total {
+                if dead * 100 < total * DEAD_PERCENT {
+                    continue;
+                }
+                self.move_living(segment, now)?;
+            }
+            won += self.delete_segment(segment)?;
+        }
+        Ok(won)
+    }
+
+    /// Writes the living content of a segment to the end of the log.
+    fn move_living(&self, segment: u32, now: i64) -> Result<(), StoreError> {
+        let start = Position {
+            segment,
+            offset: SEGMENT_HEADER,
+        };
+        let mut frames = Frames::open(&self.directory.log(), start)?;
+        let mut moving = Vec::new();
+        let unreadable = |error| StoreError::unavailable("the log cannot be read", error);
+        while let Next::Frame(at, frame) = frames.next().map_err(unreadable)? {
+            log::read_frame(&frame, at, |op, place| {
+                if let (
+                    Op::PutWithContent {
+                        key,
+                        expires,
+                        content,
+                        ..
+                    },
+                    Some(from),
+                ) = (op, place)
+                    && expires.is_none_or(|at| at > now)
+                {
+                    let (key, content) = (key.to_vec(), content.to_vec());
+                    moving.push(Change::Relocate { key, from, content });
+                }
+                Ok(())
+            })?;
+            while moving.len() >= MOVE_AT_ONCE {
+                (self.submit)(moving.split_off(moving.len() - MOVE_AT_ONCE))?;
+            }
+        }
+        if moving.is_empty() {
+            Ok(())
+        } else {
+            (self.submit)(moving)
+        }
+    }
+
+    fn delete_segment(&self, segment: u32) -> Result<u64, StoreError> {
+        let _files = self
+            .shared
+            .files
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let path = log::segment_path(&self.directory.log(), segment);
+        let gone = |error| StoreError::unavailable("a log segment cannot be deleted", error);
+        let bytes = std::fs::metadata(&path).map_err(gone)?.len();
+        self.shared.contents.remove(segment).map_err(gone)?;
+        lock(&self.shared.freed).remove(&segment);
+        Ok(bytes)
+    }
+
+    fn note(&self, key: &[u8]) -> Result<Option<Tally>, StoreError> {
+        let value = self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)?;
+        Ok(value.and_then(|value| Tally::from_value(&value)))
+    }
+}
+
+/// Drops what has expired while the tree is compacted.
+pub(super) struct Expiry(pub(super) Env);
+
+struct Before(i64);
+
+impl Factory for Expiry {
+    fn name(&self) -> &str {
+        "expiry"
+    }
+
+    fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
+        Box::new(Before(self.0.now().as_seconds() - GRACE_SECONDS))
+    }
+}
+
+impl std::panic::RefUnwindSafe for Expiry {}
+
+impl CompactionFilter for Before {
+    fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> lsm_tree::Result<Verdict> {
+        Ok(match codec::has_expired(&item.value()?, self.0) {
+            true => Verdict::Remove,
+            false => Verdict::Keep,
+        })
+    }
+}

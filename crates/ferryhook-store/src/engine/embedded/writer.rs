@@ -1,0 +1,383 @@
+//! The one thread that writes. It takes all commits that wait, decides them in order, writes one
+//! frame, syncs once, lets the group into the tree, and only then answers.
+//!
+//! While it syncs, the next group gathers in the channel. Nothing enters the tree before the log
+//! has it, so a reader never sees what a crash could take back, and a refusal is answered after
+//! the same sync, because it may rest on a commit of the same group.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use ferryhook_core::Env;
+use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, ValueType};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+
+use super::change::{Change, Write};
+use super::codec::{self, Place};
+use super::layout;
+use super::log::{FRAME_HEADER, Log, Op, Position};
+use super::shared::{Shared, lock, tree_error};
+use super::tally::Tally;
+use crate::StoreError;
+use crate::batch::Durability;
+
+/// How much one group takes from the channel.
+const GROUP_COMMITS_MAX: usize = 1024;
+const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Full tables in memory that may wait to be written out before commits have to wait too.
+const SEALED_MAX: usize = 2;
+
+pub(super) enum Request {
+    Commit {
+        changes: Vec<Change>,
+        durability: Durability,
+        done: oneshot::Sender<Result<(), StoreError>>,
+        /// Returned when the commit is over: it bounds the bytes that wait.
+        _permit: OwnedSemaphorePermit,
+    },
+    /// Ends the segment and the table in memory, for a backup, and writes nothing more until the
+    /// other end of `go_on` is dropped.
+    Seal {
+        done: std::sync::mpsc::Sender<Result<Position, StoreError>>,
+        go_on: std::sync::mpsc::Receiver<()>,
+    },
+}
+
+/// A table in memory is full: write it out; the log before this place is then no longer needed
+/// to open the store.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sealed(pub(super) Position);
+
+pub(super) struct Writer {
+    pub(super) env: Env,
+    pub(super) shared: Arc<Shared>,
+    pub(super) log: Log,
+    pub(super) requests: mpsc::Receiver<Request>,
+    pub(super) sealed: std::sync::mpsc::Sender<Sealed>,
+    pub(super) table_bytes_max: u64,
+    /// Content of the current segment, by expiry.
+    pub(super) content: Tally,
+    /// All entries of the tree, by expiry.
+    pub(super) entries: Tally,
+    /// Notes to write with the next group.
+    pub(super) notes: Vec<Change>,
+}
+
+type Waiting = (
+    oneshot::Sender<Result<(), StoreError>>,
+    Result<(), StoreError>,
+);
+
+#[derive(Default)]
+struct Group {
+    waiting: Vec<Waiting>,
+    permits: Vec<OwnedSemaphorePermit>,
+    writes: Vec<Write>,
+    /// Rows this group has written so far, for the conditions of the commits behind.
+    rows: HashMap<Vec<u8>, Option<Vec<u8>>>,
+    sync: bool,
+}
+
+impl Writer {
+    pub(super) fn run(mut self) {
+        while let Some(first) = self.requests.blocking_recv() {
+            let mut group = Group::default();
+            let mut seals = Vec::new();
+            let mut next = Some(first);
+            let mut bytes = 0;
+            while let Some(request) = next {
+                match request {
+                    Request::Commit {
+                        changes,
+                        durability,
+                        done,
+                        _permit: permit,
+                    } => {
+                        bytes += changes.iter().map(Change::bytes).sum::<usize>();
+                        let decided = self.decide(&mut group, changes);
+                        group.sync |= durability == Durability::Synced;
+                        group.waiting.push((done, decided));
+                        group.permits.push(permit);
+                    }
+                    Request::Seal { done, go_on } => seals.push((done, go_on)),
+                }
+                let more = group.waiting.len() < GROUP_COMMITS_MAX && bytes < GROUP_BYTES_MAX;
+                next = if more {
+                    self.requests.try_recv().ok()
+                } else {
+                    None
+                };
+            }
+            self.finish(group);
+            for (done, go_on) in seals {
+                let _ = done.send(self.seal());
+                let _ = go_on.recv();
+            }
+        }
+        // The last sender is gone: what was only buffered gets its sync.
+        if !self.log.is_synced() && self.log.sync().is_err() {
+            self.shared.fail("the last sync failed".into());
+        }
+    }
+
+    /// Checks one commit against the tree and the group so far, and adds its writes.
+    fn decide(&self, group: &mut Group, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.shared.check()?;
+        let now = self.env.now().as_seconds();
+        let mut writes = Vec::with_capacity(changes.len() * 4);
+        for (place, change) in changes.into_iter().enumerate() {
+            let key = change.key();
+            match group.rows.get(key) {
+                Some(found) => {
+                    let found = found
+                        .as_deref()
+                        .filter(|value| !codec::has_expired(value, now));
+                    change.decide(place, found, &mut writes)?;
+                }
+                None => {
+                    let found = self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)?;
+                    let found = found
+                        .as_deref()
+                        .filter(|value| !codec::has_expired(value, now));
+                    if let (Some(found), Change::Delete { .. }) = (found, &change) {
+                        self.note_freed(found);
+                    }
+                    change.decide(place, found, &mut writes)?;
+                }
+            }
+        }
+        for write in &writes {
+            match write {
+                Write::Put { key, value } if !layout::is_entry(key) => {
+                    group.rows.insert(key.clone(), Some(value.clone()));
+                }
+                Write::PutWithContent {
+                    key, expires, tail, ..
+                } => {
+                    // The content's place is not known yet, and no condition asks for it.
+                    let value = codec::assemble(*expires, Some(Place::UNKNOWN), tail);
+                    group.rows.insert(key.clone(), Some(value));
+                }
+                Write::Delete { key } if !layout::is_entry(key) => {
+                    group.rows.insert(key.clone(), None);
+                }
+                _ => {}
+            }
+        }
+        group.writes.extend(writes);
+        Ok(())
+    }
+
+    fn note_freed(&self, value: &[u8]) {
+        if let Some(place) = codec::place_of(value) {
+            *lock(&self.shared.freed).entry(place.segment).or_default() += u64::from(place.length);
+        }
+    }
+
+    fn finish(&mut self, mut group: Group) {
+        if !group.writes.is_empty() {
+            if let Err(error) = self.write(&mut group) {
+                for (_, result) in group
+                    .waiting
+                    .iter_mut()
+                    .filter(|(_, result)| result.is_ok())
+                {
+                    *result = Err(again(&error));
+                }
+            }
+        }
+        for (done, result) in group.waiting {
+            let _ = done.send(result); // whoever asked may have left; the commit stands
+        }
+    }
+
+    fn write(&mut self, group: &mut Group) -> Result<(), StoreError> {
+        self.shared.wait_for_room(SEALED_MAX)?;
+        if self.log.is_full() {
+            self.rotate()?;
+        }
+        let mut writes = std::mem::take(&mut group.writes);
+        for note in std::mem::take(&mut self.notes) {
+            note.decide(0, None, &mut writes)?;
+        }
+        let mut frame = vec![0; FRAME_HEADER];
+        let at = self.log.end();
+        let places: Vec<_> = writes
+            .iter()
+            .map(|write| write.op().push(&mut frame, at))
+            .collect();
+        let written = self.log.append(&mut frame).and_then(|()| match group.sync {
+            true => self.log.sync(),
+            false => Ok(()),
+        });
+        if let Err(error) = written {
+            // What is on disk is not known any more; a second sync could pretend that it is.
+            self.shared.fail(error.to_string());
+            return Err(disk_error("the log cannot be written", error));
+        }
+        let table_bytes = self.enter(writes, &places);
+        if table_bytes >= self.table_bytes_max {
+            self.seal_table()?;
+        }
+        Ok(())
+    }
+
+    /// Lets the writes into the tree, all at once to any reader.
+    fn enter(&mut self, writes: Vec<Write>, places: &[Option<Place>]) -> u64 {
+        writes.iter().for_each(|write| self.count(write));
+        let table = self.shared.tree.active_memtable();
+        let _entering = lock(&self.shared.entering);
+        let sequence = self.shared.sequence.next();
+        let mut bytes = 0;
+        for (write, place) in writes.into_iter().zip(places) {
+            bytes = insert(&table, write, *place, sequence);
+        }
+        self.shared.publish();
+        bytes
+    }
+
+    fn count(&mut self, write: &Write) {
+        match write {
+            Write::Put { value, .. } => {
+                if let Some(at) = codec::expiry_of(value) {
+                    self.entries.add(Some(at), 1);
+                }
+            }
+            Write::PutWithContent {
+                expires, content, ..
+            } => {
+                self.content.add(*expires, content.len() as u64);
+                if expires.is_some() {
+                    self.entries.add(*expires, 1);
+                }
+            }
+            Write::Delete { .. } => {}
+        }
+    }
+
+    fn rotate(&mut self) -> Result<(), StoreError> {
+        let ended = self.log.end().segment;
+        // Making the new segment is the step a full disk stops; then nothing has changed yet.
+        self.log.rotate().map_err(|error| {
+            if error.kind() != io::ErrorKind::StorageFull {
+                self.shared.fail(error.to_string());
+            }
+            disk_error("no new log segment could be begun", error)
+        })?;
+        let content = std::mem::take(&mut self.content);
+        self.notes.push(Change::Note {
+            key: layout::segment_note(ended),
+            value: content.to_value(),
+        });
+        self.entries
+            .forget_expired(self.env.now().as_seconds() - FORGET_AFTER_SECONDS);
+        self.notes.push(Change::Note {
+            key: layout::tree_note(),
+            value: self.entries.to_value(),
+        });
+        Ok(())
+    }
+
+    fn seal_table(&mut self) -> Result<(), StoreError> {
+        // Rows in the table point into the log: the log has to be on disk before the table is.
+        if !self.log.is_synced()
+            && let Err(error) = self.log.sync()
+        {
+            self.shared.fail(error.to_string());
+            return Err(disk_error("the log cannot be synced", error));
+        }
+        if self.shared.tree.rotate_memtable().is_some() {
+            let _ = self.sealed.send(Sealed(self.log.end()));
+        }
+        Ok(())
+    }
+
+    fn seal(&mut self) -> Result<Position, StoreError> {
+        self.shared.check()?;
+        self.rotate()?;
+        // The notes about the ended segment belong into the table that is sealed with it.
+        self.write(&mut Group {
+            sync: true,
+            ..Group::default()
+        })?;
+        self.seal_table()?;
+        self.rotate()?;
+        Ok(self.log.end())
+    }
+}
+
+/// Expired entries stay in the tally this long, so that a sweep sees them before they are forgotten.
+const FORGET_AFTER_SECONDS: i64 = 90 * 24 * 3600;
+
+impl Write {
+    fn op(&self) -> Op<'_> {
+        match self {
+            Self::Put { key, value } => Op::Put { key, value },
+            Self::Delete { key } => Op::Delete { key },
+            Self::PutWithContent {
+                key,
+                expires,
+                content,
+                tail,
+            } => Op::PutWithContent {
+                key,
+                expires: *expires,
+                content,
+                tail,
+            },
+        }
+    }
+}
+
+fn insert(table: &Memtable, write: Write, place: Option<Place>, sequence: SeqNo) -> u64 {
+    let (key, value, kind) = match write {
+        Write::Put { key, value } => (key, value, ValueType::Value),
+        Write::PutWithContent {
+            key, expires, tail, ..
+        } => (
+            key,
+            codec::assemble(expires, place, &tail),
+            ValueType::Value,
+        ),
+        Write::Delete { key } => (key, Vec::new(), ValueType::Tombstone),
+    };
+    table
+        .insert(InternalValue::from_components(key, value, sequence, kind))
+        .1
+}
+
+/// Lets one op of the log into the tree again, after a crash.
+pub(super) fn replay(table: &Memtable, op: &Op<'_>, place: Option<Place>, sequence: SeqNo) -> u64 {
+    let write = match op {
+        Op::Put { key, value } => Write::Put {
+            key: key.to_vec(),
+            value: value.to_vec(),
+        },
+        Op::Delete { key } => Write::Delete { key: key.to_vec() },
+        Op::PutWithContent {
+            key, expires, tail, ..
+        } => Write::PutWithContent {
+            key: key.to_vec(),
+            expires: *expires,
+            content: Vec::new(),
+            tail: tail.to_vec(),
+        },
+    };
+    insert(table, write, place, sequence)
+}
+
+pub(super) fn disk_error(what: &str, error: io::Error) -> StoreError {
+    match error.kind() {
+        io::ErrorKind::StorageFull => StoreError::Full(error.to_string()),
+        _ => StoreError::unavailable(what, error),
+    }
+}
+
+/// The same failure for everyone in the group.
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Full(what) => StoreError::Full(what.clone()),
+        other => StoreError::Unavailable(other.to_string(), None),
+    }
+}
