@@ -1,0 +1,51 @@
+//! Many producers, each waiting for its answer before the next.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+#[derive(Debug, Default)]
+pub(super) struct Latencies(Vec<Duration>);
+
+impl Latencies {
+    pub(super) fn push(&mut self, latency: Duration) {
+        self.0.push(latency);
+    }
+
+    /// In milliseconds.
+    pub(super) fn percentile(&self, percent: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let place = ((sorted.len() as f64 * percent / 100.0).ceil() as usize).max(1) - 1;
+        sorted.get(place).map_or(0.0, |latency| latency.as_secs_f64() * 1e3)
+    }
+}
+
+/// Runs `work(0..count)` spread over the producers.
+pub(super) async fn spread<F>(
+    producers: usize,
+    count: u64,
+    work: impl Fn(u64) -> F + Clone + Send + Sync + 'static,
+) -> Latencies
+where
+    F: Future<Output = ()> + Send,
+{
+    let tasks: Vec<_> = (0..producers as u64)
+        .map(|first| {
+            let work = work.clone();
+            tokio::spawn(async move {
+                let mut latencies = Vec::new();
+                for number in (first..count).step_by(producers) {
+                    let started = Instant::now();
+                    work(number).await;
+                    latencies.push(started.elapsed());
+                }
+                latencies
+            })
+        })
+        .collect();
+    let mut all = Latencies::default();
+    for task in tasks {
+        all.0.extend(task.await.unwrap());
+    }
+    all
+}

@@ -1,0 +1,218 @@
+//! Storage benchmarks, printed as ratios beside the floor of the same run.
+//!
+//! `cargo bench -p ferryhook-store --bench store -- [--events N] [--producers N] [--json]`
+//!
+//! The floor is what any durable store on this disk could do at best: the same bytes appended to
+//! one file, one `fdatasync` for all that wait. Absolute figures depend on the machine and the
+//! hour; the ratios are what we watch.
+
+#![expect(clippy::disallowed_methods, reason = "a benchmark looks at the real clock")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails should stop")]
+
+mod floor;
+mod load;
+mod parcel;
+mod usage;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ferryhook_core::Env;
+use ferryhook_core::env::{ManualClock, SeededEntropy};
+use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
+use ferryhook_store::{Batch, Durability, Engine};
+
+use load::Latencies;
+use parcel::Shape;
+use usage::Usage;
+
+struct Options {
+    events: u64,
+    producers: usize,
+    sources: u64,
+    json: bool,
+}
+
+fn options() -> Options {
+    let mut options = Options { events: 200_000, producers: 64, sources: 10_000, json: false };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut number = || words.next().and_then(|text| text.parse().ok()).expect("a number");
+        match word.as_str() {
+            "--events" => options.events = number(),
+            "--producers" => options.producers = number() as usize,
+            "--sources" => options.sources = number(),
+            "--json" => options.json = true,
+            _ => {} // cargo passes --bench
+        }
+    }
+    options
+}
+
+fn main() {
+    let options = options();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let results = runtime.block_on(run(&options));
+    if options.json {
+        println!("{}", serde_json::Value::Object(results));
+    }
+}
+
+async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
+    let mut results = serde_json::Map::new();
+    let mut report = |name: &str, value: f64, unit: &str| {
+        if !options.json {
+            println!("{name:<44} {value:>12.2} {unit}");
+        }
+        results.insert(name.to_owned(), value.into());
+    };
+    let directory = tempfile::tempdir_in(std::env::var("BENCH_DIR").unwrap_or(".".into())).unwrap();
+    let clock = Arc::new(ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap()));
+    let env = Env::new(clock.clone(), Arc::new(SeededEntropy::new(1)));
+    let shape = Shape::new(options.sources, &env);
+    let bytes = shape.logical_bytes();
+    report("logical bytes of an event", bytes as f64, "B");
+
+    let floor_events = options.events.min(200_000);
+    let floor = floor::run(directory.path(), bytes, floor_events, options.producers, false).await;
+    report("floor: append + group fdatasync", floor, "events/s");
+    let preallocated =
+        floor::run(directory.path(), bytes, floor_events, options.producers, true).await;
+    report("floor, file preallocated", preallocated, "events/s");
+
+    let path = directory.path().join("data");
+    let engine = Arc::new(Embedded::open(EmbeddedConfig::new(&path), env.clone()).unwrap());
+    let life = Usage::now();
+    let (rate, latencies) = ingest(&engine, &shape, options, &mut report).await;
+    report("ingest / floor", 100.0 * rate / floor, "%");
+    report("ingest ack p50", latencies.percentile(50.0), "ms");
+    report("ingest ack p99", latencies.percentile(99.0), "ms");
+    report("ingest ack p99.9", latencies.percentile(99.9), "ms");
+    report("ingest ack max", latencies.percentile(100.0), "ms");
+
+    reads(&engine, &shape, options, &mut report).await;
+    changes(&engine, &shape, options, &mut report).await;
+    let engine = reopen(engine, &path, &env, &mut report).await;
+    expiry(&engine, &shape, &clock, &path, options, &mut report).await;
+    let written = Usage::now().since(&life).written_bytes as f64;
+    report("bytes written / logical, whole life", written / (bytes * options.events) as f64, "");
+    report("peak memory", Usage::peak_memory_bytes() as f64 / 1e6, "MB");
+    results
+}
+
+type Report<'a> = &'a mut dyn FnMut(&str, f64, &str);
+
+async fn ingest(
+    engine: &Arc<Embedded>,
+    shape: &Shape,
+    options: &Options,
+    report: Report<'_>,
+) -> (f64, Latencies) {
+    let before = Usage::now();
+    let started = Instant::now();
+    let latencies = load::spread(options.producers, options.events, |number| {
+        let (engine, batch) = (engine.clone(), shape.accept(number));
+        async move { engine.commit(batch, Durability::Synced).await.unwrap() }
+    })
+    .await;
+    let rate = options.events as f64 / started.elapsed().as_secs_f64();
+    let used = Usage::now().since(&before);
+    report("ingest: durable commit", rate, "events/s");
+    report("ingest CPU", used.cpu.as_secs_f64() * 1e6 / options.events as f64, "us/event");
+    report(
+        "ingest bytes written / logical",
+        used.written_bytes as f64 / (options.events * shape.logical_bytes()) as f64,
+        "",
+    );
+    (rate, latencies)
+}
+
+async fn reads(engine: &Embedded, shape: &Shape, options: &Options, report: Report<'_>) {
+    let mut get = Latencies::default();
+    for step in 0..5_000u64 {
+        let number = step * 7919 % options.events;
+        let started = Instant::now();
+        let page = engine.query(shape.by_id(number)).await.unwrap();
+        assert_eq!(page.rows.len(), 1);
+        get.push(started.elapsed());
+    }
+    report("get by id p50", get.percentile(50.0), "ms");
+    report("get by id p99", get.percentile(99.0), "ms");
+    let mut newest = Latencies::default();
+    for step in 0..2_000u64 {
+        let started = Instant::now();
+        let page = engine.query(shape.newest(step * 31 % options.sources)).await.unwrap();
+        assert!(!page.rows.is_empty());
+        newest.push(started.elapsed());
+    }
+    report("newest 100 of a source p50", newest.percentile(50.0), "ms");
+    report("newest 100 of a source p99", newest.percentile(99.0), "ms");
+}
+
+/// Every event goes from received to delivered: the pending marker goes, the status moves.
+async fn changes(
+    engine: &Arc<Embedded>,
+    shape: &Shape,
+    options: &Options,
+    report: Report<'_>,
+) {
+    let started = Instant::now();
+    let before = Usage::now();
+    load::spread(options.producers, options.events, |number| {
+        let (engine, batch) = (engine.clone(), shape.deliver(number));
+        async move { engine.commit(batch, Durability::Buffered).await.unwrap() }
+    })
+    .await;
+    let used = Usage::now().since(&before);
+    report("status change", options.events as f64 / started.elapsed().as_secs_f64(), "events/s");
+    report("status change CPU", used.cpu.as_secs_f64() * 1e6 / options.events as f64, "us/event");
+}
+
+/// Copies the directory as it stands, which is what a SIGKILL leaves, and opens the copy.
+async fn reopen(
+    engine: Arc<Embedded>,
+    path: &std::path::Path,
+    env: &Env,
+    report: Report<'_>,
+) -> Arc<Embedded> {
+    let copy = path.with_extension("killed");
+    std::process::Command::new("cp").arg("-r").arg(path).arg(&copy).status().unwrap();
+    let started = Instant::now();
+    let opened = Embedded::open(EmbeddedConfig::new(&copy), env.clone()).unwrap();
+    report("reopen after a kill", started.elapsed().as_secs_f64(), "s");
+    drop(opened);
+    std::fs::remove_dir_all(copy).unwrap();
+    engine
+}
+
+/// The older half expires while writes go on.
+async fn expiry(
+    engine: &Arc<Embedded>,
+    shape: &Shape,
+    clock: &ManualClock,
+    path: &std::path::Path,
+    options: &Options,
+    report: Report<'_>,
+) {
+    let before = usage::directory_bytes(path);
+    clock.advance(Duration::from_secs(shape.half_life_seconds() + 2 * 3600));
+    let started = Instant::now();
+    let extra = options.events / 50 + 1000;
+    for round in 0..4 {
+        load::spread(options.producers, extra / 4, |number| {
+            let number = options.events + round * extra + number;
+            let (engine, batch) = (engine.clone(), shape.accept_late(number));
+            async move { engine.commit(batch, Durability::Synced).await.unwrap() }
+        })
+        .await;
+        engine.sweep().await.unwrap();
+    }
+    let after = usage::directory_bytes(path);
+    report("expiry of half: time", started.elapsed().as_secs_f64(), "s");
+    report("expiry of half: space back", 100.0 * (1.0 - after as f64 / before as f64), "%");
+    let _ = Batch::new();
+}
