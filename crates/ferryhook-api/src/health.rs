@@ -62,7 +62,7 @@ impl fmt::Debug for Readiness {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 pub struct Health {
     status: &'static str,
 }

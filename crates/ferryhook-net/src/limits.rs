@@ -26,4 +26,4 @@ pub const STREAMS_MAX: u32 = 128;
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 /// From the signal to stop until connections that are still busy are cut.
-pub const DRAIN: Duration = Duration::from_secs(25);
+pub const DRAIN: Duration = Duration::from_secs(20);

@@ -20,7 +20,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
@@ -71,7 +71,6 @@ where
 {
     let http = Arc::new(http(&bounds));
     let room = Arc::new(Semaphore::new(bounds.connections_max));
-    let (stopping, stopped) = watch::channel(());
     let connections = Tasks::new();
     let accepting = async {
         loop {
@@ -85,11 +84,10 @@ where
                 peer: Peer(peer),
                 http: http.clone(),
                 bounds: bounds.clone(),
-                stopped: stopped.clone(),
             };
-            let service = service.clone();
+            let (service, stop) = (service.clone(), connections.stopping());
             connections.spawn("connection", async move {
-                connection.answer(service).await;
+                connection.answer(service, stop).await;
                 drop(place);
             });
         }
@@ -99,7 +97,6 @@ where
         () = stop => {}
     }
     drop(listener);
-    drop(stopping);
     connections.finish(bounds.drain).await
 }
 
@@ -147,12 +144,10 @@ struct Connection {
     peer: Peer,
     http: Arc<auto::Builder<TokioExecutor>>,
     bounds: Bounds,
-    /// Closed when the server stops.
-    stopped: watch::Receiver<()>,
 }
 
 impl Connection {
-    async fn answer<S, B>(mut self, service: S)
+    async fn answer<S, B>(self, service: S, stop: impl Future<Output = ()>)
     where
         S: tower::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
         S::Future: Send,
@@ -160,8 +155,10 @@ impl Connection {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        if !self.says_something().await {
-            return;
+        let mut stop = pin!(stop);
+        tokio::select! {
+            spoke = self.says_something() => if !spoke { return },
+            () = stop.as_mut() => return,
         }
         let _ = self.stream.set_nodelay(true); // a socket that refuses this is only slower
 
@@ -193,7 +190,7 @@ impl Connection {
                         return;
                     }
                 }
-                _ = self.stopped.changed(), if !stopping => {
+                () = stop.as_mut(), if !stopping => {
                     stopping = true;
                     http.as_mut().graceful_shutdown();
                 }
@@ -202,14 +199,9 @@ impl Connection {
     }
 
     /// Whether a first byte comes in time. Until then the connection costs no buffer.
-    async fn says_something(&mut self) -> bool {
-        let mut byte = [0];
-        tokio::select! {
-            peeked = timeout(self.bounds.first_byte, self.stream.peek(&mut byte)) => {
-                matches!(peeked, Ok(Ok(1)))
-            }
-            _ = self.stopped.changed() => false,
-        }
+    async fn says_something(&self) -> bool {
+        let peeked = timeout(self.bounds.first_byte, self.stream.peek(&mut [0])).await;
+        matches!(peeked, Ok(Ok(1)))
     }
 }
 

@@ -9,12 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// A set of running tasks; clones share it. Dropping the last clone aborts what still runs.
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     running: Arc<Mutex<JoinSet<()>>>,
+    stop: Arc<watch::Sender<bool>>,
 }
 
 impl Tasks {
@@ -33,9 +35,19 @@ impl Tasks {
         });
     }
 
-    /// Waits until every task has ended, those included that are spawned meanwhile. After
-    /// `grace` the rest is aborted; says how many those were.
+    /// Resolves when the tasks are asked to come to an end. A task that loops selects on it.
+    pub fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut stop = self.stop.subscribe();
+        async move {
+            // An error means that nobody is left who could ask: that is an end as well.
+            let _ = stop.wait_for(|stop| *stop).await;
+        }
+    }
+
+    /// Asks every task to end and waits until it has, those included that are spawned
+    /// meanwhile. After `grace` the rest is aborted; says how many those were.
     pub async fn finish(&self, grace: Duration) -> usize {
+        self.stop.send_replace(true);
         let deadline = tokio::time::sleep(grace);
         tokio::pin!(deadline);
         loop {

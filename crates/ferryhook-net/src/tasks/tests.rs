@@ -48,3 +48,11 @@ async fn a_panic_stays_inside_its_task() {
     told.await.unwrap();
     assert_eq!(tasks.finish(GRACE).await, 0);
 }
+
+/// A task that loops hears that it should end.
+#[tokio::test(start_paused = true)]
+async fn finishing_asks_tasks_to_stop() {
+    let tasks = Tasks::new();
+    tasks.spawn("loop", tasks.stopping());
+    assert_eq!(tasks.finish(GRACE).await, 0);
+}
