@@ -94,7 +94,7 @@ HTTP = (b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", b"HTT
 def install_python():
     done = VENV / "packages.txt"
     wanted = "\n".join(PYTHON_PACKAGES)
-    if done.exists() and done.read_text() == wanted:
+    if PYTHON.exists() and done.exists() and done.read_text() == wanted:
         return
     say("Python packages for SQS")
     shutil.rmtree(VENV, ignore_errors=True)
