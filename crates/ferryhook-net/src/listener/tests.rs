@@ -16,6 +16,9 @@ use super::*;
 const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// No stranger holds a connection for nothing longer than this.
+const PATIENCE: Duration = Duration::from_secs(35);
+
 struct Server {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -54,13 +57,17 @@ impl Server {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    /// Sends `bytes`, then reads until the server closes.
+    /// Sends `bytes`, then reads until the server closes, which must not take long.
     async fn last_words(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect().await;
         stream.write_all(bytes).await.unwrap();
         let mut answer = Vec::new();
         // A reset is a close too: what we sent may lie there unread.
-        let _ = stream.read_to_end(&mut answer).await;
+        let closed = timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+        assert!(
+            closed.is_ok(),
+            "open after {PATIENCE:?}, having said {answer:?}"
+        );
         answer
     }
 
