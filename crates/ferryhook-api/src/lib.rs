@@ -1,1 +1,14 @@
-//! Placeholder.
+//! The control plane: what people, the command line and machines ask of Ferryhook over HTTP.
+//!
+//! It writes down what should be true and never does the work itself: there are no workers here.
+//!
+//! Reading order: every route ([`router`]), what goes wrong ([`problem`]), then one file per noun.
+
+pub mod health;
+pub mod problem;
+pub mod request;
+pub mod router;
+
+pub use health::Readiness;
+pub use problem::{Code, Problem};
+pub use router::{App, router};

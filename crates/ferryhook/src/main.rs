@@ -1,1 +1,31 @@
-fn main() {}
+//! The one binary: reads what the user wants, wires the parts together, runs.
+//!
+//! Exit codes: 0 done, 1 failed (one line on stderr says how), 2 the command line makes no sense.
+
+#![allow(
+    unreachable_pub,
+    reason = "nothing is outside a program: `pub` is what a module shows the others"
+)]
+
+mod cli;
+mod commands;
+mod config;
+mod telemetry;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    match commands::run(cli::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ferryhook: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

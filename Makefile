@@ -1,0 +1,16 @@
+.PHONY: help run test bench
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Build the release and serve on 127.0.0.1:8080
+	cargo run --release --bin ferryhook -- serve
+
+test: ## Everything a change must pass; installs and starts the servers it needs
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	scripts/check-dependencies
+	scripts/with-servers cargo test --workspace --all-features
+
+bench: ## The benchmarks, in release
+	cargo bench --workspace

@@ -1,0 +1,98 @@
+//! What machines ask about this process: does it live, should it get traffic, how does it do.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+
+use crate::problem::{Code, Problem};
+use crate::router::App;
+
+/// A check that takes longer has failed: who asks would not wait longer either.
+pub const CHECK: Duration = Duration::from_secs(2);
+
+const PROMETHEUS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Whether this process should get traffic: its check passes and nobody has told it to stop.
+pub struct Readiness {
+    check: Box<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>,
+    draining: AtomicBool,
+}
+
+impl Readiness {
+    /// `check` says in a short sentence what is missing. It is asked anew each time.
+    pub fn new<F>(check: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        Self {
+            check: Box::new(move || check().boxed()),
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    /// From now on not ready, for good: the process is about to stop.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    async fn ask(&self) -> Result<(), String> {
+        if self.draining.load(Ordering::Acquire) {
+            return Err("The server is stopping.".into());
+        }
+        tokio::time::timeout(CHECK, (self.check)())
+            .await
+            .unwrap_or_else(|_| Err("The check took too long.".into()))
+    }
+}
+
+impl fmt::Debug for Readiness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readiness")
+            .field("draining", &self.draining)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub struct Health {
+    status: &'static str,
+}
+
+/// The process answers.
+pub async fn alive() -> Json<Health> {
+    Json(Health { status: "alive" })
+}
+
+/// The process should get traffic.
+pub async fn ready(State(app): State<App>) -> Result<Json<Health>, Problem> {
+    match app.readiness.ask().await {
+        Ok(()) => Ok(Json(Health { status: "ready" })),
+        Err(reason) => Err(Problem::new(Code::Unavailable, reason)),
+    }
+}
+
+/// Everything counted so far, for Prometheus.
+pub async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    (
+        [(header::CONTENT_TYPE, PROMETHEUS_TEXT)],
+        app.metrics.render(),
+    )
+}
+
+/// Records which build this is, once per process.
+pub fn record_build(version: &'static str) {
+    metrics::describe_gauge!(
+        "ferryhook_build_info",
+        "Always 1; the labels say which build."
+    );
+    metrics::gauge!("ferryhook_build_info", "version" => version).set(1.0);
+}

@@ -1,0 +1,77 @@
+//! Background work that somebody owns.
+//!
+//! A task spawned here is waited for at shutdown, and its panic is told at once and does not
+//! disappear in a dropped handle. `clippy.toml` refuses `tokio::spawn` elsewhere.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+/// A set of running tasks; clones share it. Dropping the last clone aborts what still runs.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    running: Arc<Mutex<JoinSet<()>>>,
+    stop: Arc<watch::Sender<bool>>,
+}
+
+impl Tasks {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs `work` beside the caller. `name` is for the log, should it panic.
+    pub fn spawn(&self, name: &'static str, work: impl Future<Output = ()> + Send + 'static) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        while running.try_join_next().is_some() {} // forget those that are done
+        running.spawn(async move {
+            if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+                tracing::error!(task = name, "a task panicked");
+            }
+        });
+    }
+
+    /// Resolves when the tasks are asked to come to an end. A task that loops selects on it.
+    pub fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut stop = self.stop.subscribe();
+        async move {
+            // An error means that nobody is left who could ask: that is an end as well.
+            let _ = stop.wait_for(|stop| *stop).await;
+        }
+    }
+
+    /// Asks every task to end and waits until it has, those included that are spawned
+    /// meanwhile. After `grace` the rest is aborted; says how many those were.
+    pub async fn finish(&self, grace: Duration) -> usize {
+        self.stop.send_replace(true);
+        let deadline = tokio::time::sleep(grace);
+        tokio::pin!(deadline);
+        loop {
+            let mut batch = self.take();
+            if batch.is_empty() {
+                return 0;
+            }
+            tokio::select! {
+                () = async { while batch.join_next().await.is_some() {} } => {}
+                () = &mut deadline => {
+                    let mut late = self.take();
+                    let cut = batch.len() + late.len();
+                    batch.shutdown().await;
+                    late.shutdown().await;
+                    return cut;
+                }
+            }
+        }
+    }
+
+    fn take(&self) -> JoinSet<()> {
+        std::mem::take(&mut self.running.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests;

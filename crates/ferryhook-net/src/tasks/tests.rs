@@ -1,0 +1,58 @@
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::Tasks;
+
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Shutdown waits for work, also for work that other work started.
+#[tokio::test(start_paused = true)]
+async fn finishing_waits_for_tasks_and_their_tasks() {
+    let tasks = Tasks::new();
+    let done = Arc::new(AtomicUsize::new(0));
+    let (inner, count) = (tasks.clone(), done.clone());
+    tasks.spawn("outer", async move {
+        tokio::time::sleep(GRACE / 4).await;
+        let inner_count = count.clone();
+        inner.spawn("inner", async move {
+            tokio::time::sleep(GRACE / 4).await;
+            inner_count.fetch_add(1, Ordering::Relaxed);
+        });
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    assert_eq!(tasks.finish(GRACE).await, 0);
+    assert_eq!(done.load(Ordering::Relaxed), 2);
+}
+
+/// One that does not end is cut after the grace time and counted.
+#[tokio::test(start_paused = true)]
+async fn a_stuck_task_is_cut() {
+    let tasks = Tasks::new();
+    tasks.spawn("stuck", pending());
+    tasks.spawn("quick", async {});
+    assert_eq!(tasks.finish(GRACE).await, 1);
+    assert_eq!(tasks.finish(GRACE).await, 0, "nothing is left");
+}
+
+/// A panic ends its own task and no other.
+#[tokio::test(start_paused = true)]
+async fn a_panic_stays_inside_its_task() {
+    let tasks = Tasks::new();
+    tasks.spawn("clumsy", async { panic!("on purpose") });
+    let (tell, told) = tokio::sync::oneshot::channel();
+    tasks.spawn("steady", async move {
+        let _ = tell.send(());
+    });
+    told.await.unwrap();
+    assert_eq!(tasks.finish(GRACE).await, 0);
+}
+
+/// A task that loops hears that it should end.
+#[tokio::test(start_paused = true)]
+async fn finishing_asks_tasks_to_stop() {
+    let tasks = Tasks::new();
+    tasks.spawn("loop", tasks.stopping());
+    assert_eq!(tasks.finish(GRACE).await, 0);
+}

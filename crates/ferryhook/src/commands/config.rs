@@ -1,0 +1,14 @@
+//! `ferryhook config check`: what would `serve` run with, and why.
+
+use std::io::Write;
+
+use crate::config::{Config, Flags};
+
+pub fn check(flags: &Flags) -> anyhow::Result<()> {
+    let (_, values) = Config::load(flags)?;
+    let mut out = std::io::stdout().lock();
+    for (key, value, origin) in values.rows() {
+        writeln!(out, "{key:<22} {:<28} {origin}", value.unwrap_or("-"))?;
+    }
+    Ok(())
+}

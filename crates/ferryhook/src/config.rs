@@ -1,0 +1,117 @@
+//! Configuration: read once, checked once, typed from then on.
+//!
+//! A setting is one row in `settings.rs`; from it come the flag, the variable, the key in
+//! `ferryhook.toml` and the default, in this order of precedence (`values.rs`). What nobody
+//! knows is an error, because a misspelt setting that is ignored costs an evening.
+
+mod settings;
+mod values;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use tracing_subscriber::EnvFilter;
+
+pub use settings::Flags;
+pub use values::{ConfigError, Values};
+
+const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
+const TTL_DAYS_MAX: u32 = 3650;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    pub listen: SocketAddr,
+    pub data: PathBuf,
+    pub store: StoreKind,
+    /// A filter of `tracing`: `info`, or `info,ferryhook_net=debug`.
+    pub log: String,
+    pub shutdown_delay: Duration,
+    pub dynamo: Dynamo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoreKind {
+    Embedded,
+    Dynamodb,
+    Memory,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dynamo {
+    /// Another server than Amazon's.
+    pub endpoint: Option<String>,
+    pub region: Option<String>,
+    pub table_prefix: String,
+    pub ledger_table: String,
+    pub ttl_days: u32,
+}
+
+impl Config {
+    /// From this process's flags, environment and working directory.
+    pub fn load(flags: &Flags) -> Result<(Self, Values), ConfigError> {
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            Some((
+                name.into_string().ok()?,
+                value.to_string_lossy().into_owned(),
+            ))
+        });
+        let values = Values::gather(flags, &environment.collect())?;
+        Ok((Self::parse(&values)?, values))
+    }
+
+    fn parse(values: &Values) -> Result<Self, ConfigError> {
+        Ok(Self {
+            listen: values.parse("listen", "an address such as 127.0.0.1:8080")?,
+            data: values.parse("data", "a directory")?,
+            store: values.parse("store", "one of embedded, dynamodb, memory")?,
+            log: values
+                .parse::<EnvFilter>("log", "a log filter such as info,ferryhook_net=debug")?
+                .to_string(),
+            shutdown_delay: Duration::from_secs(values.parse_within(
+                "shutdownDelaySeconds",
+                0..=SHUTDOWN_DELAY_SECONDS_MAX,
+                "a number of seconds from 0 to 300",
+            )?),
+            dynamo: Dynamo {
+                endpoint: values.get("dynamo.endpoint").map(str::to_owned),
+                region: values.get("dynamo.region").map(str::to_owned),
+                table_prefix: values.parse("dynamo.tablePrefix", "a name")?,
+                ledger_table: values.parse("dynamo.ledgerTable", "a name")?,
+                ttl_days: values.parse_within(
+                    "dynamo.ttlDays",
+                    1..=TTL_DAYS_MAX,
+                    "a number of days from 1 to 3650",
+                )?,
+            },
+        })
+    }
+}
+
+impl FromStr for StoreKind {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "embedded" => Ok(Self::Embedded),
+            "dynamodb" => Ok(Self::Dynamodb),
+            "memory" => Ok(Self::Memory),
+            _ => Err(()),
+        }
+    }
+}
+
+impl fmt::Display for StoreKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Embedded => "embedded",
+            Self::Dynamodb => "dynamodb",
+            Self::Memory => "memory",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

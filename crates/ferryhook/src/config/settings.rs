@@ -1,0 +1,147 @@
+//! Every setting, one row each. A new row is a new flag, variable and key at once; a test asks
+//! that `docs/operating.md` has it too.
+
+use std::collections::BTreeMap;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+#[derive(Debug)]
+pub struct Setting {
+    /// In `ferryhook.toml`; a dot stands for a table.
+    pub key: &'static str,
+    pub variable: &'static str,
+    pub flag: &'static str,
+    pub default: Option<&'static str>,
+    pub help: &'static str,
+}
+
+pub const SETTINGS: [Setting; 10] = [
+    Setting {
+        key: "listen",
+        variable: "FERRYHOOK_LISTEN",
+        flag: "listen",
+        default: Some("127.0.0.1:8080"),
+        help: "Address and port to listen on; port 0 takes a free one",
+    },
+    Setting {
+        key: "data",
+        variable: "FERRYHOOK_DATA",
+        flag: "data",
+        default: Some("./ferryhook-data"),
+        help: "Directory of the embedded store",
+    },
+    Setting {
+        key: "store",
+        variable: "FERRYHOOK_STORE",
+        flag: "store",
+        default: Some("embedded"),
+        help: "Where records are kept: embedded, dynamodb or memory",
+    },
+    Setting {
+        key: "log",
+        variable: "FERRYHOOK_LOG",
+        flag: "log",
+        default: Some("info"),
+        help: "What to log, for example info,ferryhook_net=debug",
+    },
+    Setting {
+        key: "shutdownDelaySeconds",
+        variable: "FERRYHOOK_SHUTDOWN_DELAY_SECONDS",
+        flag: "shutdown-delay-seconds",
+        default: Some("0"),
+        help: "How long to go on accepting, no longer ready, after the signal to stop",
+    },
+    Setting {
+        key: "dynamo.endpoint",
+        variable: "DYNAMO_ENDPOINT",
+        flag: "dynamo-endpoint",
+        default: None,
+        help: "URL of a DynamoDB server other than Amazon's",
+    },
+    Setting {
+        key: "dynamo.region",
+        variable: "DYNAMO_REGION",
+        flag: "dynamo-region",
+        default: None,
+        help: "AWS region; the AWS SDK's own settings count when it is not set",
+    },
+    Setting {
+        key: "dynamo.tablePrefix",
+        variable: "DYNAMO_TABLE_PREFIX",
+        flag: "dynamo-table-prefix",
+        default: Some("ferryhook-"),
+        help: "Start of the name of every table but the ledger",
+    },
+    Setting {
+        key: "dynamo.ledgerTable",
+        variable: "DYNAMO_TABLE_NAME",
+        flag: "dynamo-ledger-table",
+        default: Some("QuillIdempotencyLedger"),
+        help: "Name of the ledger's table",
+    },
+    Setting {
+        key: "dynamo.ttlDays",
+        variable: "DYNAMO_TTL_DAYS",
+        flag: "dynamo-ttl-days",
+        default: Some("14"),
+        help: "How many days the ledger remembers an event",
+    },
+];
+
+/// Names the file to read; it cannot stand in that file itself.
+pub const CONFIG_VARIABLE: &str = "FERRYHOOK_CONFIG";
+const CONFIG_FLAG: &str = "config";
+
+/// What was given on the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    pub config: Option<String>,
+    /// By key.
+    pub settings: BTreeMap<&'static str, String>,
+}
+
+// By hand and not derived, so that a setting is written down once.
+impl Args for Flags {
+    fn augment_args(command: Command) -> Command {
+        let config = Arg::new(CONFIG_FLAG)
+            .long(CONFIG_FLAG)
+            .value_name("FILE")
+            .help(format!(
+                "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
+            ));
+        command.arg(config).args(SETTINGS.iter().map(|setting| {
+            let default = setting.default.map(|value| format!(" [default: {value}]"));
+            Arg::new(setting.key)
+                .long(setting.flag)
+                .value_name("VALUE")
+                .help(format!(
+                    "{} [env: {}]{}",
+                    setting.help,
+                    setting.variable,
+                    default.unwrap_or_default()
+                ))
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Flags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Self::default();
+        flags.update_from_arg_matches(matches)?;
+        Ok(flags)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.config = matches.get_one::<String>(CONFIG_FLAG).cloned();
+        for Setting { key, .. } in &SETTINGS {
+            if let Some(value) = matches.get_one::<String>(key) {
+                self.settings.insert(key, value.clone());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+use std::collections::BTreeMap;
+
+use clap::{Args, Command, FromArgMatches};
+
+use super::settings::SETTINGS;
+use super::{Config, Flags, Values};
+
+/// What `serve` would make of this file, these variables and these flags.
+fn load(
+    file: &str,
+    variables: &[(&str, &str)],
+    flags: &[&str],
+) -> Result<(Config, Values), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ferryhook.toml");
+    std::fs::write(&path, file).unwrap();
+    let path = path.to_str().unwrap();
+
+    let matches = Flags::augment_args(Command::new("ferryhook").no_binary_name(true))
+        .try_get_matches_from(flags)
+        .unwrap();
+    let flags = Flags::from_arg_matches(&matches).unwrap();
+    let mut environment: BTreeMap<_, _> = variables
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    environment.insert("FERRYHOOK_CONFIG".into(), path.into());
+
+    Values::gather(&flags, &environment)
+        .and_then(|values| Ok((Config::parse(&values)?, values)))
+        .map_err(|error| error.to_string().replace(path, "ferryhook.toml"))
+}
+
+fn complaint(file: &str, variables: &[(&str, &str)]) -> String {
+    load(file, variables, &[]).unwrap_err()
+}
+
+#[test]
+fn nothing_given_is_enough() {
+    insta::assert_debug_snapshot!(load("", &[], &[]).unwrap().0, @r#"
+    Config {
+        listen: 127.0.0.1:8080,
+        data: "./ferryhook-data",
+        store: Embedded,
+        log: "info",
+        shutdown_delay: 0ns,
+        dynamo: Dynamo {
+            endpoint: None,
+            region: None,
+            table_prefix: "ferryhook-",
+            ledger_table: "QuillIdempotencyLedger",
+            ttl_days: 14,
+        },
+    }
+    "#);
+}
+
+/// Flags over variables over the file over the defaults.
+#[test]
+fn the_nearest_layer_wins() {
+    let file = "
+        listen = '127.0.0.1:1'
+        data = 'from-file'
+        log = 'warn'
+        [dynamo]
+        ttlDays = 3
+    ";
+    let variables = [
+        ("FERRYHOOK_LISTEN", "127.0.0.1:2"),
+        ("FERRYHOOK_LOG", "debug"),
+        ("FERRYHOOK_DATA", ""),
+    ];
+    let (_, values) = load(file, &variables, &["--log", "error"]).unwrap();
+    let chosen = |key| (values.get(key).unwrap(), values.origin(key).to_string());
+    assert_eq!(chosen("log"), ("error", "--log".into()));
+    assert_eq!(chosen("listen"), ("127.0.0.1:2", "FERRYHOOK_LISTEN".into()));
+    assert_eq!(chosen("data").0, "from-file", "an empty variable is none");
+    assert_eq!(chosen("dynamo.ttlDays").0, "3");
+    assert_eq!(chosen("store"), ("embedded", "default".into()));
+}
+
+/// Each complaint names the setting and the place.
+#[test]
+fn mistakes_are_named() {
+    let complaints = [
+        complaint("lisen = '127.0.0.1:1'", &[]),
+        complaint("[dynamo]\ntableprefix = 'x'", &[]),
+        complaint("[dinamo]", &[]),
+        complaint("data = ['a', 'b']", &[]),
+        complaint("store = 'sqlite'", &[]),
+        complaint("", &[("FERRYHOOK_LISTN", "x")]),
+        complaint("", &[("FERRYHOOK_LISTEN", "8080")]),
+        complaint("", &[("FERRYHOOK_LOG", "ferryhook=loud")]),
+        complaint("", &[("DYNAMO_TTL_DAYS", "3651")]),
+        complaint("listen", &[]),
+    ];
+    insta::assert_snapshot!(complaints.join("\n"), @r#"
+    unknown setting "lisen" in ferryhook.toml
+    unknown setting "dynamo.tableprefix" in ferryhook.toml
+    unknown setting "dinamo" in ferryhook.toml
+    data in ferryhook.toml must be text or a number
+    store must be one of embedded, dynamodb, memory, not "sqlite" (from ferryhook.toml)
+    unknown setting FERRYHOOK_LISTN in the environment
+    listen must be an address such as 127.0.0.1:8080, not "8080" (from FERRYHOOK_LISTEN)
+    log must be a log filter such as info,ferryhook_net=debug, not "ferryhook=loud" (from FERRYHOOK_LOG)
+    dynamo.ttlDays must be a number of days from 1 to 3650, not "3651" (from DYNAMO_TTL_DAYS)
+    cannot read the configuration file ferryhook.toml: TOML parse error at line 1, column 7
+      |
+    1 | listen
+      |       ^
+    key with no value, expected `=`
+    "#);
+}
+
+#[test]
+fn variables_of_the_tests_are_left_alone() {
+    assert!(load("", &[("FERRYHOOK_TEST_REDIS", "x")], &[]).is_ok());
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let flags = Flags {
+        config: Some("no-such-file.toml".into()),
+        ..Flags::default()
+    };
+    let error = Values::gather(&flags, &BTreeMap::new()).unwrap_err();
+    assert!(error.to_string().contains("no-such-file.toml"), "{error}");
+}
+
+#[test]
+fn every_setting_is_documented() {
+    let page = include_str!("../../../../docs/operating.md");
+    for setting in &SETTINGS {
+        let default = setting
+            .default
+            .map_or(String::new(), |value| format!("`{value}`"));
+        let row = format!("| `{}` | `{}` | {default} |", setting.key, setting.variable);
+        let row = row.replace("|  |", "| |");
+        assert!(page.contains(&row), "docs/operating.md lacks {row}");
+    }
+}

@@ -1,0 +1,94 @@
+use std::fs;
+use std::process::Output;
+
+use crate::ferry::{Ferry, run};
+
+/// Exit code, stdout and stderr.
+fn show(output: &Output) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap();
+    format!(
+        "exit {code}\n{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+#[test]
+fn check_shows_every_value_and_its_origin() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ferryhook.toml"), "store = 'memory'").unwrap();
+    let output = run(
+        &folder,
+        &["config", "check", "--data", "here"],
+        &[("FERRYHOOK_LOG", "debug"), ("FERRYHOOK_TEST_ANY", "x")],
+    );
+    insta::assert_snapshot!(show(&output), @r"
+    exit 0
+    listen                 127.0.0.1:8080               default
+    data                   here                         --data
+    store                  memory                       ferryhook.toml
+    log                    debug                        FERRYHOOK_LOG
+    shutdownDelaySeconds   0                            default
+    dynamo.endpoint        -                            default
+    dynamo.region          -                            default
+    dynamo.tablePrefix     ferryhook-                   default
+    dynamo.ledgerTable     QuillIdempotencyLedger       default
+    dynamo.ttlDays         14                           default
+    ");
+}
+
+#[test]
+fn an_unknown_key_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("ferryhook.toml"),
+        "lisen = '127.0.0.1:1'",
+    )
+    .unwrap();
+    insta::assert_snapshot!(show(&run(&folder, &["serve"], &[])), @r#"
+    exit 1
+    ferryhook: unknown setting "lisen" in ferryhook.toml
+    "#);
+}
+
+#[test]
+fn an_unknown_variable_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&folder, &["serve"], &[("FERRYHOOK_LISTN", "127.0.0.1:1")]);
+    insta::assert_snapshot!(show(&output), @r"
+    exit 1
+    ferryhook: unknown setting FERRYHOOK_LISTN in the environment
+    ");
+}
+
+#[test]
+fn an_unknown_flag_is_a_usage_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&folder, &["serve", "--lisen", "x"], &[]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// The second server says which port is taken, and which setting asked for it.
+#[test]
+fn a_busy_port_is_named() {
+    let first = Ferry::start();
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&folder, &["serve"], &[("FERRYHOOK_LISTEN", &first.address)]);
+    let port = first.address.rsplit(':').next().unwrap();
+    insta::assert_snapshot!(show(&output).replace(port, "PORT"), @r"
+    exit 1
+    ferryhook: port PORT is busy: something else listens on 127.0.0.1:PORT (setting listen, from FERRYHOOK_LISTEN); choose another with --listen or FERRYHOOK_LISTEN
+    ");
+    assert_eq!(first.get("/healthz").status, 200, "the first goes on");
+}
+
+#[test]
+fn the_greeting_names_the_data_directory() {
+    let ferry = Ferry::start();
+    assert!(
+        ferry.greeting.contains("./ferryhook-data"),
+        "{}",
+        ferry.greeting
+    );
+}

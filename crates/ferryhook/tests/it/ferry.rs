@@ -1,0 +1,131 @@
+//! A running `ferryhook`, and the little HTTP that the tests need.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
+
+/// A server that does not answer in this time has failed the test.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Ferry {
+    child: Child,
+    log: BufReader<ChildStderr>,
+    /// `127.0.0.1:port`
+    pub address: String,
+    /// What it printed when it was ready.
+    pub greeting: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Ferry {
+    pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts on a free port in an empty directory and waits until it says where it listens.
+    pub fn start_with(variables: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = command(&folder)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let log = BufReader::new(child.stderr.take().unwrap());
+        let mut greeting = String::new();
+        while !greeting.contains("data") {
+            assert_ne!(stdout.read_line(&mut greeting).unwrap(), 0, "{greeting}");
+        }
+        let url = greeting.split_once("http://").expect("a URL").1;
+        Self {
+            address: url.lines().next().unwrap().to_owned(),
+            child,
+            log,
+            greeting,
+            _folder: folder,
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        Answer::parse(&text)
+    }
+
+    /// `TERM`, `INT`, ...
+    pub fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let kill = Command::new("kill").args(["-s", name, &pid]).status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Reads the log until a line holds `text`.
+    pub fn wait_for_log(&mut self, text: &str) {
+        let mut line = String::new();
+        while !line.contains(text) {
+            line.clear();
+            assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "the log ended");
+        }
+    }
+
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Ferry {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs `ferryhook` to its end in `folder`, with nothing of our own environment that it reads.
+pub fn run(folder: &tempfile::TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    command(folder)
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn command(folder: &tempfile::TempDir) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferryhook"));
+    command.env_clear().current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Answer {
+    fn parse(text: &str) -> Self {
+        let (head, body) = text.split_once("\r\n\r\n").expect("a whole answer");
+        Self {
+            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (key, value) = line.split_once(": ")?;
+            key.eq_ignore_ascii_case(name).then_some(value)
+        })
+    }
+}

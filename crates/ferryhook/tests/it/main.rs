@@ -1,0 +1,13 @@
+//! The front door: starts the real binary and talks to it as a stranger would.
+
+#![allow(
+    unreachable_pub,
+    reason = "nothing is outside a program: `pub` is what a module shows the others"
+)]
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+mod ferry;
+
+mod configuration;
+mod health;
+mod stopping;
