@@ -33,10 +33,7 @@ impl Readiness {
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        Self {
-            check: Box::new(move || check().boxed()),
-            draining: AtomicBool::new(false),
-        }
+        Self { check: Box::new(move || check().boxed()), draining: AtomicBool::new(false) }
     }
 
     /// From now on not ready, for good: the process is about to stop.
@@ -56,9 +53,7 @@ impl Readiness {
 
 impl fmt::Debug for Readiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Readiness")
-            .field("draining", &self.draining)
-            .finish_non_exhaustive()
+        f.debug_struct("Readiness").field("draining", &self.draining).finish_non_exhaustive()
     }
 }
 
@@ -82,17 +77,11 @@ pub async fn ready(State(app): State<App>) -> Result<Json<Health>, Problem> {
 
 /// Everything counted so far, for Prometheus.
 pub async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    (
-        [(header::CONTENT_TYPE, PROMETHEUS_TEXT)],
-        app.metrics.render(),
-    )
+    ([(header::CONTENT_TYPE, PROMETHEUS_TEXT)], app.metrics.render())
 }
 
 /// Records which build this is, once per process.
 pub fn record_build(version: &'static str) {
-    metrics::describe_gauge!(
-        "ferryhook_build_info",
-        "Always 1; the labels say which build."
-    );
+    metrics::describe_gauge!("ferryhook_build_info", "Always 1; the labels say which build.");
     metrics::gauge!("ferryhook_build_info", "version" => version).set(1.0);
 }

@@ -21,12 +21,8 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 4] = [
-        Code::NotFound,
-        Code::MethodNotAllowed,
-        Code::Internal,
-        Code::Unavailable,
-    ];
+    pub const ALL: [Code; 4] =
+        [Code::NotFound, Code::MethodNotAllowed, Code::Internal, Code::Unavailable];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,11 +86,7 @@ pub struct FieldError {
 impl Problem {
     /// `detail` is for people and may change; it holds no secrets and no causes.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self {
-            code,
-            detail: detail.into(),
-            errors: Vec::new(),
-        }
+        Self { code, detail: detail.into(), errors: Vec::new() }
     }
 
     #[must_use]
@@ -129,10 +121,9 @@ impl Problem {
         };
         *response.body_mut() = Json(body).into_response().into_body();
         response.headers_mut().remove(header::CONTENT_LENGTH);
-        response.headers_mut().insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         response
     }
 }

@@ -28,10 +28,7 @@ pub fn router(app: App) -> Router {
         .route("/problems/{code}", get(problem::explain))
         .fallback(async || Problem::new(Code::NotFound, "There is nothing at this address."))
         .method_not_allowed_fallback(async || {
-            Problem::new(
-                Code::MethodNotAllowed,
-                "This address does not take that method.",
-            )
+            Problem::new(Code::MethodNotAllowed, "This address does not take that method.")
         })
         .layer(middleware::from_fn_with_state(app.clone(), request::frame))
         .with_state(app)

@@ -35,10 +35,6 @@ pub struct Attempt {
     pub first_byte_ms: Option<u32>,
     #[serde(with = "millis")]
     pub attempted_at: Timestamp,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }

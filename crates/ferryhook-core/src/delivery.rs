@@ -36,21 +36,13 @@ pub struct Delivery {
     pub created_at: Timestamp,
     #[serde(with = "millis")]
     pub updated_at: Timestamp,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
 /// Stored flat: the word under `state`, and beside it what that state has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "state",
-    rename_all = "snake_case",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "state", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum State {
     /// For its first attempt or for another.
     Waiting {

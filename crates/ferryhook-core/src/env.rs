@@ -82,9 +82,7 @@ impl Env {
 
 impl fmt::Debug for Env {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Env")
-            .field("now", &self.now())
-            .finish_non_exhaustive()
+        f.debug_struct("Env").field("now", &self.now()).finish_non_exhaustive()
     }
 }
 
@@ -95,18 +93,15 @@ struct SystemClock {
 impl SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     fn start() -> Self {
-        Self {
-            started: std::time::Instant::now(),
-        }
+        Self { started: std::time::Instant::now() }
     }
 }
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     fn now(&self) -> Timestamp {
-        let since = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
+        let since =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Timestamp::default() + since
     }
 
@@ -132,9 +127,7 @@ pub struct ManualClock {
 
 impl ManualClock {
     pub fn new(start: Timestamp) -> Self {
-        Self {
-            state: Mutex::new((start, Duration::ZERO)),
-        }
+        Self { state: Mutex::new((start, Duration::ZERO)) }
     }
 
     pub fn advance(&self, by: Duration) {
@@ -171,10 +164,7 @@ impl SeededEntropy {
 
 impl Entropy for SeededEntropy {
     fn fill(&self, bytes: &mut [u8]) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .fill_bytes(bytes);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(bytes);
     }
 }
 

@@ -21,11 +21,7 @@ pub struct Event {
     pub origin: Origin,
     pub status: Status,
     /// Such as `order.completed`, where it is known.
-    #[serde(
-        rename = "event_type",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "event_type", default, skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
     #[serde(rename = "retry_count")]
     pub retry_count: u32,
@@ -60,30 +56,14 @@ pub struct Event {
     #[serde(with = "millis")]
     pub received_at: Timestamp,
     /// Present as long as nobody has planned its deliveries.
-    #[serde(
-        default,
-        with = "millis::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub pending_since: Option<Timestamp>,
-    #[serde(
-        default,
-        with = "millis::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub processed_at: Option<Timestamp>,
-    #[serde(
-        default,
-        with = "millis::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
     /// Absent under a plan that keeps everything.
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 

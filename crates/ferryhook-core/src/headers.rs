@@ -15,15 +15,11 @@ impl Headers {
 
     /// The first value under this name; names are compared without regard to case.
     pub fn find(&self, name: &str) -> Option<&str> {
-        self.iter()
-            .find(|(own, _)| own.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
+        self.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     pub fn len(&self) -> usize {
@@ -52,9 +48,7 @@ impl Serialize for Headers {
 impl<'de> Deserialize<'de> for Headers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        serde_json::from_str(&text)
-            .map(Self)
-            .map_err(de::Error::custom)
+        serde_json::from_str(&text).map(Self).map_err(de::Error::custom)
     }
 }
 

@@ -27,11 +27,7 @@ pub struct Hook {
     pub retry_policy: Map,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_response_code: Option<u16>,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub last_called_at: Option<Timestamp>,
     /// Failures since the last success.
     pub failure_count: u32,

@@ -67,19 +67,13 @@ impl<T: Identified> Id<T> {
         let mut text = [0u8; LENGTH_MAX];
         text[..prefix.len()].copy_from_slice(prefix);
         text[prefix.len()..prefix.len() + TAIL].copy_from_slice(tail);
-        Self {
-            text,
-            length: (prefix.len() + TAIL) as u8,
-            of: PhantomData,
-        }
+        Self { text, length: (prefix.len() + TAIL) as u8, of: PhantomData }
     }
 
     /// The millisecond a sortable id was made in.
     pub fn made_at(&self) -> Option<Timestamp> {
-        let digits = self
-            .as_str()
-            .as_bytes()
-            .get(T::PREFIX.len()..T::PREFIX.len() + TIME_DIGITS)?;
+        let digits =
+            self.as_str().as_bytes().get(T::PREFIX.len()..T::PREFIX.len() + TIME_DIGITS)?;
         let mut millis = 0i64;
         for digit in digits {
             millis = millis << 6 | i64::try_from(ALPHABET.binary_search(digit).ok()?).ok()?;
@@ -113,10 +107,7 @@ impl<T: Identified> FromStr for Id<T> {
             .and_then(|tail| <&[u8; TAIL]>::try_from(tail.as_bytes()).ok())
             .filter(|tail| tail.iter().all(|byte| ALPHABET.binary_search(byte).is_ok()))
             .map(Self::assemble)
-            .ok_or_else(|| NotAnId {
-                prefix: T::PREFIX,
-                text: text.chars().take(64).collect(),
-            })
+            .ok_or_else(|| NotAnId { prefix: T::PREFIX, text: text.chars().take(64).collect() })
     }
 }
 

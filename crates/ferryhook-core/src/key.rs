@@ -26,11 +26,7 @@ pub struct Key {
     pub status: Status,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     pub created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]

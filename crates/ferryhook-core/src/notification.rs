@@ -18,11 +18,7 @@ pub struct Notification {
     pub message: String,
     /// Kept beside `read_at`, because the index of unread ones has it in its key.
     pub is_read: bool,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub read_at: Option<Timestamp>,
     pub category: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,11 +27,7 @@ pub struct Notification {
     pub action_url: Option<String>,
     #[serde(with = "seconds")]
     pub created_at: Timestamp,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 

@@ -35,11 +35,7 @@ pub struct Rejection {
     pub body_truncated: bool,
     #[serde(with = "millis")]
     pub rejected_at: Timestamp,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 

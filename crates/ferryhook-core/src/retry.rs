@@ -52,16 +52,7 @@ impl Default for Policy {
     fn default() -> Self {
         const MINUTE: u64 = 60;
         const HOUR: u64 = 60 * MINUTE;
-        let schedule = [
-            0,
-            30,
-            2 * MINUTE,
-            15 * MINUTE,
-            HOUR,
-            4 * HOUR,
-            12 * HOUR,
-            24 * HOUR,
-        ];
+        let schedule = [0, 30, 2 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, 24 * HOUR];
         Self {
             schedule: schedule.map(Duration::from_secs).to_vec(),
             jitter_percent: limits::JITTER_PERCENT_MAX,

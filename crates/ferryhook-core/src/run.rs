@@ -20,11 +20,7 @@ pub struct Run {
     pub status: Status,
     #[serde(with = "seconds")]
     pub started_at: Timestamp,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
     #[serde(rename = "duration", default, skip_serializing_if = "Option::is_none")]
     pub duration_seconds: Option<u64>,
@@ -34,11 +30,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
     /// Where the records were put; a path of the object store, whichever that is.
-    #[serde(
-        rename = "s3Location",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "s3Location", default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map>,

@@ -42,9 +42,7 @@ fn secret(name: &str) -> Secret {
 
 fn map<const N: usize>(fields: [(&str, Value); N]) -> Map {
     let fields = fields.into_iter();
-    fields
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    fields.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 #[cfg(test)]

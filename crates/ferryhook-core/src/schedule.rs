@@ -22,11 +22,7 @@ pub struct Schedule {
     /// A whole minute: the due ones are looked up minute by minute.
     #[serde(with = "seconds")]
     pub next_run_at: Timestamp,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub last_run_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_policy: Option<Map>,

@@ -48,11 +48,7 @@ pub struct Source {
     pub event_count: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_event_at: Option<Timestamp>,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub last_sync_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_status: Option<SyncStatus>,

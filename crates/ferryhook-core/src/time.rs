@@ -91,10 +91,7 @@ impl Add<Duration> for Timestamp {
     type Output = Self;
 
     fn add(self, rhs: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(i64::try_from(rhs.as_millis()).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_add(i64::try_from(rhs.as_millis()).unwrap_or(i64::MAX)))
     }
 }
 
@@ -102,10 +99,7 @@ impl Sub<Duration> for Timestamp {
     type Output = Self;
 
     fn sub(self, rhs: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_sub(i64::try_from(rhs.as_millis()).unwrap_or(i64::MAX)),
-        )
+        Self(self.0.saturating_sub(i64::try_from(rhs.as_millis()).unwrap_or(i64::MAX)))
     }
 }
 
@@ -160,18 +154,8 @@ macro_rules! number_form {
     };
 }
 
-number_form!(
-    millis,
-    "Stored as a number of milliseconds.",
-    as_millis,
-    from_millis
-);
-number_form!(
-    seconds,
-    "Stored as a number of seconds.",
-    as_seconds,
-    from_seconds
-);
+number_form!(millis, "Stored as a number of milliseconds.", as_millis, from_millis);
+number_form!(seconds, "Stored as a number of seconds.", as_seconds, from_seconds);
 
 #[cfg(test)]
 mod tests;

@@ -38,11 +38,7 @@ pub struct User {
     pub google_id: Option<String>,
     pub usage_this_month: u64,
     pub usage_period_start: Timestamp,
-    #[serde(
-        default,
-        with = "seconds::option",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub last_login_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferences: Option<Map>,

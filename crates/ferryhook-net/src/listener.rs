@@ -79,12 +79,8 @@ where
                 return;
             };
             let (stream, peer) = accept(&listener).await;
-            let connection = Connection {
-                stream,
-                peer: Peer(peer),
-                http: http.clone(),
-                bounds: bounds.clone(),
-            };
+            let connection =
+                Connection { stream, peer: Peer(peer), http: http.clone(), bounds: bounds.clone() };
             let (service, stop) = (service.clone(), connections.stopping());
             connections.spawn("connection", async move {
                 connection.answer(service, stop).await;

@@ -215,9 +215,7 @@ impl Batch {
             bytes += action.check()?;
             if !keys.insert(action.key()) {
                 let key = action.key();
-                return Err(StoreError::Malformed(format!(
-                    "the batch names {key} twice"
-                )));
+                return Err(StoreError::Malformed(format!("the batch names {key} twice")));
             }
         }
         if bytes > limits::batch::BYTES_MAX {
@@ -309,9 +307,7 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
     let key = was.key();
     if key != now.key() {
         let other = now.key();
-        return Err(StoreError::Malformed(format!(
-            "{key} cannot become {other}"
-        )));
+        return Err(StoreError::Malformed(format!("{key} cannot become {other}")));
     }
     let (before, mut after) = (item_of(&was.record)?, item_of(now)?);
     let mut patch = Patch::of(T::KIND, key).when(Condition::Revision(was.revision));

@@ -10,11 +10,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub enum StoreError {
     /// The batch was refused as a whole because this one of its conditions did not hold.
     #[error("action {action} on {key} was refused: it asked for {condition}")]
-    Refused {
-        action: usize,
-        key: Key,
-        condition: Condition,
-    },
+    Refused { action: usize, key: Key, condition: Condition },
 
     /// What was asked is outside the bounds that every engine keeps.
     #[error("{0}")]
@@ -51,10 +47,7 @@ impl StoreError {
     }
 
     pub fn corrupt(kind: Kind, reason: impl std::fmt::Display) -> Self {
-        Self::Corrupt {
-            kind,
-            reason: reason.to_string(),
-        }
+        Self::Corrupt { kind, reason: reason.to_string() }
     }
 
     /// Whether the refusal came from the action at this place of the batch.

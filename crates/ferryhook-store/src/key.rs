@@ -53,9 +53,9 @@ impl Part {
         let name = attribute.name;
         match (self, attribute.numeric) {
             (Self::Number(_), true) => Ok(()),
-            (Self::Text(text), false) if text.is_empty() => Err(StoreError::Malformed(format!(
-                "the key attribute {name} is empty"
-            ))),
+            (Self::Text(text), false) if text.is_empty() => {
+                Err(StoreError::Malformed(format!("the key attribute {name} is empty")))
+            }
             (Self::Text(text), false) if text.len() > bytes_max => Err(StoreError::OutOfBounds(
                 format!("the key attribute {name} is longer than {bytes_max} bytes"),
             )),
@@ -68,20 +68,12 @@ impl Part {
 
 impl Key {
     pub fn new(table: Table, partition: impl Into<String>, sort: impl Into<String>) -> Self {
-        Self {
-            table,
-            partition: partition.into(),
-            sort: Some(sort.into()),
-        }
+        Self { table, partition: partition.into(), sort: Some(sort.into()) }
     }
 
     /// A row of a table whose partitions hold one row each.
     pub fn alone(table: Table, partition: impl Into<String>) -> Self {
-        Self {
-            table,
-            partition: partition.into(),
-            sort: None,
-        }
+        Self { table, partition: partition.into(), sort: None }
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
@@ -97,28 +89,18 @@ impl Key {
 
 impl IndexKey {
     pub fn new(index: Index, partition: impl Into<Part>, sort: impl Into<Part>) -> Self {
-        Self {
-            index,
-            partition: partition.into(),
-            sort: Some(sort.into()),
-        }
+        Self { index, partition: partition.into(), sort: Some(sort.into()) }
     }
 
     pub fn alone(index: Index, partition: impl Into<Part>) -> Self {
-        Self {
-            index,
-            partition: partition.into(),
-            sort: None,
-        }
+        Self { index, partition: partition.into(), sort: None }
     }
 
     pub(crate) fn check(&self, table: Table) -> Result<(), StoreError> {
         let shape = self.index.shape();
         if self.index.table() != table {
             let (index, table) = (shape.name, table.name());
-            return Err(StoreError::Malformed(format!(
-                "{table} has no index {index}"
-            )));
+            return Err(StoreError::Malformed(format!("{table} has no index {index}")));
         }
         check_parts(
             shape.name,
@@ -139,10 +121,9 @@ fn check_parts(
     match (sort, sort_attribute) {
         (None, None) => Ok(()),
         (Some(part), Some(attribute)) => part.check(attribute, limits::SORT_KEY_BYTES_MAX),
-        (None, Some(attribute)) => Err(StoreError::Malformed(format!(
-            "{of} needs the sort key {}",
-            attribute.name
-        ))),
+        (None, Some(attribute)) => {
+            Err(StoreError::Malformed(format!("{of} needs the sort key {}", attribute.name)))
+        }
         (Some(_), None) => Err(StoreError::Malformed(format!("{of} has no sort key"))),
     }
 }

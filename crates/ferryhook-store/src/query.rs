@@ -108,16 +108,12 @@ impl Query {
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.limit == 0 || self.limit > limits::PAGE_MAX {
             let max = limits::PAGE_MAX;
-            return Err(StoreError::OutOfBounds(format!(
-                "a page has 1 to {max} rows"
-            )));
+            return Err(StoreError::OutOfBounds(format!("a page has 1 to {max} rows")));
         }
         let (name, partition, sort) = match self.index {
             Some(index) if index.table() != self.table => {
                 let (index, table) = (index.shape().name, self.table.name());
-                return Err(StoreError::Malformed(format!(
-                    "{table} has no index {index}"
-                )));
+                return Err(StoreError::Malformed(format!("{table} has no index {index}")));
             }
             Some(index) => {
                 let shape = index.shape();
@@ -136,9 +132,7 @@ impl Query {
             }
             (Range::Prefix(_), Some(sort)) if sort.numeric => {
                 let sort = sort.name;
-                return Err(StoreError::Malformed(format!(
-                    "{sort} is a number: it has no prefix"
-                )));
+                return Err(StoreError::Malformed(format!("{sort} is a number: it has no prefix")));
             }
             (Range::Prefix(_), Some(_)) => {}
             (Range::Between(from, to), Some(sort)) => {
@@ -154,10 +148,7 @@ impl Query {
             }
             Some(cursor) => {
                 cursor.key.check()?;
-                cursor
-                    .entry
-                    .iter()
-                    .try_for_each(|entry| entry.check(self.table))
+                cursor.entry.iter().try_for_each(|entry| entry.check(self.table))
             }
             None => Ok(()),
         }
@@ -167,10 +158,9 @@ impl Query {
 fn fits(part: &Part, attribute: &KeyAttribute) -> Result<(), StoreError> {
     match matches!(part, Part::Number(_)) == attribute.numeric {
         true => Ok(()),
-        false if attribute.numeric => Err(StoreError::Malformed(format!(
-            "{} is a number",
-            attribute.name
-        ))),
+        false if attribute.numeric => {
+            Err(StoreError::Malformed(format!("{} is a number", attribute.name)))
+        }
         false => Err(StoreError::Malformed(format!("{} is text", attribute.name))),
     }
 }

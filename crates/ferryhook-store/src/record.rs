@@ -177,10 +177,7 @@ impl<T: Record> Stored<T> {
         }
         let record =
             value::from_item(row.item).map_err(|error| StoreError::corrupt(T::KIND, error))?;
-        Ok(Self {
-            record,
-            revision: row.revision,
-        })
+        Ok(Self { record, revision: row.revision })
     }
 }
 

@@ -11,17 +11,11 @@ pub struct KeyAttribute {
 }
 
 const fn text(name: &'static str) -> KeyAttribute {
-    KeyAttribute {
-        name,
-        numeric: false,
-    }
+    KeyAttribute { name, numeric: false }
 }
 
 const fn number(name: &'static str) -> KeyAttribute {
-    KeyAttribute {
-        name,
-        numeric: true,
-    }
+    KeyAttribute { name, numeric: true }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,22 +133,16 @@ impl Table {
             capacity: Capacity::OnDemand,
         };
         match self {
-            Self::Main => TableShape {
-                point_in_time_recovery: true,
-                ..plain
-            },
+            Self::Main => TableShape { point_in_time_recovery: true, ..plain },
             Self::Events => TableShape {
                 expiry: Some("expiresAt"),
                 stream: true,
                 point_in_time_recovery: true,
                 ..plain
             },
-            Self::Ledger => TableShape {
-                partition: text("pk"),
-                sort: None,
-                expiry: Some("expiresAt"),
-                ..plain
-            },
+            Self::Ledger => {
+                TableShape { partition: text("pk"), sort: None, expiry: Some("expiresAt"), ..plain }
+            }
             Self::Accounts => TableShape {
                 partition: text("accountId"),
                 sort: None,
@@ -173,21 +161,13 @@ impl Table {
                 capacity: Capacity::Provisioned { read: 5, write: 5 },
                 ..plain
             },
-            Self::Runs => TableShape {
-                partition: text("sourceId"),
-                sort: Some(text("syncId")),
-                ..plain
-            },
-            Self::Activities => TableShape {
-                partition: text("accountId"),
-                sort: Some(text("eventId")),
-                ..plain
-            },
-            Self::Hooks => TableShape {
-                partition: text("webhookId"),
-                sort: None,
-                ..plain
-            },
+            Self::Runs => {
+                TableShape { partition: text("sourceId"), sort: Some(text("syncId")), ..plain }
+            }
+            Self::Activities => {
+                TableShape { partition: text("accountId"), sort: Some(text("eventId")), ..plain }
+            }
+            Self::Hooks => TableShape { partition: text("webhookId"), sort: None, ..plain },
             Self::Notifications => TableShape {
                 partition: text("userId"),
                 sort: Some(text("notificationId")),
@@ -197,10 +177,7 @@ impl Table {
             Self::Usage => TableShape {
                 partition: text("accountId"),
                 sort: Some(text("metricDate")),
-                capacity: Capacity::Provisioned {
-                    read: 10,
-                    write: 20,
-                },
+                capacity: Capacity::Provisioned { read: 10, write: 20 },
                 ..plain
             },
             Self::Plans => TableShape {
@@ -219,9 +196,7 @@ impl Table {
     }
 
     pub fn indexes(self) -> impl Iterator<Item = Index> {
-        Index::ALL
-            .into_iter()
-            .filter(move |index| index.table() == self)
+        Index::ALL.into_iter().filter(move |index| index.table() == self)
     }
 }
 
@@ -280,86 +255,48 @@ impl Index {
             Self::UserByEmail => ("GSI1", text("GSI1PK"), Some(text("GSI1SK"))),
             Self::KeyByHash => ("GSI2", text("GSI2PK"), Some(text("GSI2SK"))),
             Self::SourceOrConnectionById => ("GSI3", text("GSI3PK"), Some(text("GSI3SK"))),
-            Self::AccountPlatform => (
-                "accountId-platformId-index",
-                text("accountId"),
-                Some(text("platformId")),
-            ),
-            Self::AccountStatus => (
-                "accountId-status-index",
-                text("accountId"),
-                Some(text("status")),
-            ),
+            Self::AccountPlatform => {
+                ("accountId-platformId-index", text("accountId"), Some(text("platformId")))
+            }
+            Self::AccountStatus => {
+                ("accountId-status-index", text("accountId"), Some(text("status")))
+            }
             Self::EventById => ("GSI1", text("GSI1PK"), Some(text("GSI1SK"))),
-            Self::Inbox => (
-                "InboxIndex",
-                text("user_id"),
-                Some(text("timestamp#event_id")),
-            ),
-            Self::EventType => (
-                "EventTypeIndex",
-                text("user_id"),
-                Some(text("event_type#timestamp")),
-            ),
-            Self::EventStatus => (
-                "StatusIndex",
-                text("user_id"),
-                Some(text("status#timestamp")),
-            ),
-            Self::Pending => (
-                "PendingIndex",
-                text("pendingShard"),
-                Some(number("pendingSince")),
-            ),
+            Self::Inbox => ("InboxIndex", text("user_id"), Some(text("timestamp#event_id"))),
+            Self::EventType => {
+                ("EventTypeIndex", text("user_id"), Some(text("event_type#timestamp")))
+            }
+            Self::EventStatus => ("StatusIndex", text("user_id"), Some(text("status#timestamp"))),
+            Self::Pending => ("PendingIndex", text("pendingShard"), Some(number("pendingSince"))),
             Self::Due => ("DueIndex", text("dueShard"), Some(number("dueAt"))),
             Self::AccountParent => (
                 "parentAccountId-accountType-index",
                 text("parentAccountId"),
                 Some(text("accountType")),
             ),
-            Self::MemberRole => (
-                "accountId-role-index",
-                text("accountId"),
-                Some(text("role")),
-            ),
+            Self::MemberRole => ("accountId-role-index", text("accountId"), Some(text("role"))),
             Self::ScheduleNextRun => ("nextRunAt-index", number("nextRunAt"), None),
-            Self::RunStatus => (
-                "status-startedAt-index",
-                text("status"),
-                Some(number("startedAt")),
-            ),
-            Self::ActivityUser => (
-                "userId-timestamp-index",
-                text("userId"),
-                Some(number("timestamp")),
-            ),
-            Self::ActivityType => (
-                "eventType-timestamp-index",
-                text("eventType"),
-                Some(number("timestamp")),
-            ),
-            Self::HookActive => (
-                "accountId-isActive-index",
-                text("accountId"),
-                Some(number("isActive")),
-            ),
-            Self::NotificationUnread => (
-                "userId-isRead-createdAt-index",
-                text("userId"),
-                Some(text("isRead#createdAt")),
-            ),
-            Self::UsageDate => (
-                "metricDate-accountId-index",
-                text("metricDate"),
-                Some(text("accountId")),
-            ),
+            Self::RunStatus => {
+                ("status-startedAt-index", text("status"), Some(number("startedAt")))
+            }
+            Self::ActivityUser => {
+                ("userId-timestamp-index", text("userId"), Some(number("timestamp")))
+            }
+            Self::ActivityType => {
+                ("eventType-timestamp-index", text("eventType"), Some(number("timestamp")))
+            }
+            Self::HookActive => {
+                ("accountId-isActive-index", text("accountId"), Some(number("isActive")))
+            }
+            Self::NotificationUnread => {
+                ("userId-isRead-createdAt-index", text("userId"), Some(text("isRead#createdAt")))
+            }
+            Self::UsageDate => {
+                ("metricDate-accountId-index", text("metricDate"), Some(text("accountId")))
+            }
             Self::PlanCatalogue => ("catalogue-index", text("catalogue"), Some(text("planId"))),
         };
-        IndexShape {
-            name,
-            partition,
-            sort,
-        }
+        IndexShape { name, partition, sort }
     }
 }
 

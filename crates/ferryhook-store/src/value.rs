@@ -104,10 +104,7 @@ impl Value {
             Self::Bytes(bytes) => bytes.len(),
             Self::List(values) => 3 + values.iter().map(|value| 1 + value.bytes()).sum::<usize>(),
             Self::Map(map) => {
-                3 + map
-                    .iter()
-                    .map(|(name, value)| 1 + name.len() + value.bytes())
-                    .sum::<usize>()
+                3 + map.iter().map(|(name, value)| 1 + name.len() + value.bytes()).sum::<usize>()
             }
         }
     }
@@ -115,14 +112,12 @@ impl Value {
     fn check(&self, depth: usize) -> Result<(), StoreError> {
         if depth > limits::ITEM_DEPTH_MAX {
             let max = limits::ITEM_DEPTH_MAX;
-            return Err(StoreError::OutOfBounds(format!(
-                "an item nests deeper than {max} levels"
-            )));
+            return Err(StoreError::OutOfBounds(format!("an item nests deeper than {max} levels")));
         }
         match self {
-            Self::Number(number) if !number.fits() => Err(StoreError::OutOfBounds(format!(
-                "{number} is outside 1e-130 to 1e126"
-            ))),
+            Self::Number(number) if !number.fits() => {
+                Err(StoreError::OutOfBounds(format!("{number} is outside 1e-130 to 1e126")))
+            }
             Self::List(values) => values.iter().try_for_each(|value| value.check(depth + 1)),
             Self::Map(map) => map.values().try_for_each(|value| value.check(depth + 1)),
             _ => Ok(()),
@@ -140,10 +135,7 @@ impl Item {
     }
 
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value)
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
     pub fn set(&mut self, name: Name, value: Value) {
@@ -188,10 +180,7 @@ impl Item {
     }
 
     pub fn bytes(&self) -> usize {
-        self.0
-            .iter()
-            .map(|(name, value)| name.len() + value.bytes())
-            .sum()
+        self.0.iter().map(|(name, value)| name.len() + value.bytes()).sum()
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
@@ -203,9 +192,8 @@ impl Item {
         if names.is_empty() {
             return Item::default();
         }
-        let (apart, kept) = std::mem::take(&mut self.0)
-            .into_iter()
-            .partition(|(name, _)| names.contains(&&**name));
+        let (apart, kept) =
+            std::mem::take(&mut self.0).into_iter().partition(|(name, _)| names.contains(&&**name));
         self.0 = kept;
         Item(apart)
     }
@@ -235,10 +223,7 @@ impl FromIterator<(Name, Value)> for Item {
 /// The order of attributes means nothing.
 impl PartialEq for Item {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len()
-            && self
-                .iter()
-                .all(|(name, value)| other.get(name) == Some(value))
+        self.len() == other.len() && self.iter().all(|(name, value)| other.get(name) == Some(value))
     }
 }
 

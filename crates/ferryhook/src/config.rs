@@ -53,10 +53,7 @@ impl Config {
     /// From this process's flags, environment and working directory.
     pub fn load(flags: &Flags) -> Result<(Self, Values), ConfigError> {
         let environment = std::env::vars_os().filter_map(|(name, value)| {
-            Some((
-                name.into_string().ok()?,
-                value.to_string_lossy().into_owned(),
-            ))
+            Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
         });
         let values = Values::gather(flags, &environment.collect())?;
         Ok((Self::parse(&values)?, values))

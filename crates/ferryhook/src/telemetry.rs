@@ -8,9 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 /// For people when stderr is a terminal, JSON lines otherwise.
 pub fn log(filter: &str) {
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_writer(stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(stderr);
     if stderr().is_terminal() {
         log.init();
     } else {
@@ -19,9 +17,7 @@ pub fn log(filter: &str) {
 }
 
 pub fn metrics() -> anyhow::Result<PrometheusHandle> {
-    let handle = PrometheusBuilder::new()
-        .install_recorder()
-        .context("cannot record metrics")?;
+    let handle = PrometheusBuilder::new().install_recorder().context("cannot record metrics")?;
     ferryhook_api::health::record_build(env!("CARGO_PKG_VERSION"));
     Ok(handle)
 }

@@ -29,16 +29,8 @@ pub fn wire(_config: &Config, env: Env) -> anyhow::Result<Wired> {
     let metrics = telemetry::metrics()?;
     tasks.spawn("metrics", keep_up(metrics.clone(), tasks.stopping()));
     let readiness = Arc::new(Readiness::new(|| std::future::ready(Ok(()))));
-    let app = App {
-        env,
-        readiness: readiness.clone(),
-        metrics,
-    };
-    Ok(Wired {
-        router: router(app),
-        readiness,
-        tasks,
-    })
+    let app = App { env, readiness: readiness.clone(), metrics };
+    Ok(Wired { router: router(app), readiness, tasks })
 }
 
 async fn keep_up(metrics: PrometheusHandle, stop: impl Future<Output = ()>) {

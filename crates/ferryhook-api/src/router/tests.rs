@@ -82,10 +82,7 @@ async fn an_unready_process_says_why() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_check_is_not_ready() {
     let answer = ask(app(Readiness::new(pending)), "GET", "/readyz").await;
-    assert!(
-        answer.starts_with("503") && answer.contains("took too long"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("503") && answer.contains("took too long"), "{answer}");
 }
 
 #[tokio::test]
@@ -93,10 +90,7 @@ async fn a_draining_process_is_alive_and_not_ready() {
     let app = ready_app();
     app.readiness.drain();
     let answer = ask(app.clone(), "GET", "/readyz").await;
-    assert!(
-        answer.starts_with("503") && answer.contains("is stopping"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("503") && answer.contains("is stopping"), "{answer}");
     assert!(ask(app, "GET", "/healthz").await.starts_with("200"));
 }
 
@@ -145,10 +139,7 @@ async fn every_problem_has_its_page() {
     for code in crate::Code::ALL {
         let path = format!("/problems/{}", code.as_str());
         let page = ask(ready_app(), "GET", &path).await;
-        assert!(
-            page.starts_with("200") && page.contains(code.title()),
-            "{page}"
-        );
+        assert!(page.starts_with("200") && page.contains(code.title()), "{page}");
     }
     let page = ask(ready_app(), "GET", "/problems/NO_SUCH").await;
     assert!(page.starts_with("404"), "{page}");
@@ -157,9 +148,7 @@ async fn every_problem_has_its_page() {
 /// A handler that panics still answers, and its message stays inside.
 #[tokio::test]
 async fn a_panic_is_an_internal_problem() {
-    let app = app(Readiness::new(|| -> std::future::Ready<_> {
-        panic!("secret")
-    }));
+    let app = app(Readiness::new(|| -> std::future::Ready<_> { panic!("secret") }));
     insta::assert_snapshot!(ask(app, "GET", "/readyz").await, @r#"
     500 Internal Server Error
     content-type: application/problem+json

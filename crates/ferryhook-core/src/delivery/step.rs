@@ -15,9 +15,13 @@ pub enum Outcome {
         retry_after: Option<Duration>,
     },
     /// No answer: refused, timed out, broken off.
-    Unanswered { error: String },
+    Unanswered {
+        error: String,
+    },
     /// Not even tried, because the address may not be delivered to.
-    Blocked { error: String },
+    Blocked {
+        error: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,9 +55,7 @@ impl Delivery {
             connection_id: connection.id,
             source_id: event.source_id,
             account_id: event.account_id,
-            state: State::Waiting {
-                next_attempt_at: now + wait,
-            },
+            state: State::Waiting { next_attempt_at: now + wait },
             lane: Lane::Live,
             attempts: 0,
             attempts_before: 0,
@@ -76,10 +78,7 @@ impl Delivery {
     /// Where it stands after an attempt. `fraction` is how much of the policy's jitter to use.
     pub fn after(&self, outcome: &Outcome, policy: &Policy, now: Timestamp, fraction: f64) -> Next {
         if self.is_settled() {
-            return Next {
-                delivery: self.clone(),
-                consequence: Consequence::Nothing,
-            };
+            return Next { delivery: self.clone(), consequence: Consequence::Nothing };
         }
         let mut delivery = self.clone();
         delivery.attempts = self.attempts.saturating_add(1);
@@ -93,45 +92,33 @@ impl Delivery {
         let (state, consequence) = match outcome {
             Outcome::Blocked { .. } => failed(Failure::Blocked, now),
             Outcome::Unanswered { .. } => delivery.again(policy, None, now, fraction),
-            Outcome::Answered {
-                status_code,
-                retry_after,
-            } => match policy.verdict(*status_code) {
+            Outcome::Answered { status_code, retry_after } => match policy.verdict(*status_code) {
                 Verdict::Accept => (State::Delivered { settled_at: now }, Consequence::Nothing),
                 Verdict::Retry => delivery.again(policy, *retry_after, now, fraction),
                 Verdict::Fail => failed(Failure::Refused, now),
                 Verdict::Disable => failed(Failure::Gone, now),
             },
         };
-        Next {
-            delivery: delivery.moved(state, now),
-            consequence,
-        }
+        Next { delivery: delivery.moved(state, now), consequence }
     }
 
     /// Stopped before its next attempt.
     pub fn hold(&self, reason: Hold, now: Timestamp) -> Self {
         let next_attempt_at = match self.state {
-            State::Waiting { next_attempt_at }
-            | State::Held {
-                next_attempt_at, ..
-            } => next_attempt_at,
+            State::Waiting { next_attempt_at } | State::Held { next_attempt_at, .. } => {
+                next_attempt_at
+            }
             State::Sending { .. } => now,
             _ => return self.clone(),
         };
-        let held = State::Held {
-            reason,
-            next_attempt_at,
-        };
+        let held = State::Held { reason, next_attempt_at };
         self.moved(held, now)
     }
 
     /// Goes on after a hold: at once, unless it would have had to wait longer anyway.
     pub fn release(&self, now: Timestamp) -> Self {
         match self.state {
-            State::Held {
-                next_attempt_at, ..
-            } => {
+            State::Held { next_attempt_at, .. } => {
                 let next_attempt_at = next_attempt_at.max(now);
                 self.moved(State::Waiting { next_attempt_at }, now)
             }
@@ -143,10 +130,7 @@ impl Delivery {
         if self.is_settled() {
             return self.clone();
         }
-        let cancelled = State::Cancelled {
-            reason,
-            settled_at: now,
-        };
+        let cancelled = State::Cancelled { reason, settled_at: now };
         self.moved(cancelled, now)
     }
 
@@ -156,14 +140,8 @@ impl Delivery {
         if !self.is_settled() {
             return self.clone();
         }
-        let waiting = State::Waiting {
-            next_attempt_at: now,
-        };
-        Self {
-            lane: Lane::Replay,
-            attempts_before: self.attempts,
-            ..self.moved(waiting, now)
-        }
+        let waiting = State::Waiting { next_attempt_at: now };
+        Self { lane: Lane::Replay, attempts_before: self.attempts, ..self.moved(waiting, now) }
     }
 
     /// Another attempt if the policy has one left.
@@ -181,21 +159,14 @@ impl Delivery {
         let next_attempt_at = now + wait;
         let state = match self.state {
             // Paused while the attempt was under way: the pause goes on.
-            State::Held { reason, .. } => State::Held {
-                reason,
-                next_attempt_at,
-            },
+            State::Held { reason, .. } => State::Held { reason, next_attempt_at },
             _ => State::Waiting { next_attempt_at },
         };
         (state, Consequence::Nothing)
     }
 
     fn moved(&self, state: State, now: Timestamp) -> Self {
-        Self {
-            state,
-            updated_at: now,
-            ..self.clone()
-        }
+        Self { state, updated_at: now, ..self.clone() }
     }
 }
 

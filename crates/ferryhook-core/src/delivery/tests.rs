@@ -14,10 +14,7 @@ fn planned() -> Delivery {
 }
 
 fn answered(status_code: u16) -> Outcome {
-    Outcome::Answered {
-        status_code,
-        retry_after: None,
-    }
+    Outcome::Answered { status_code, retry_after: None }
 }
 
 fn after(delivery: &Delivery, outcome: &Outcome) -> Next {
@@ -30,19 +27,10 @@ fn every_state() -> [State; 6] {
     [
         State::Waiting { next_attempt_at },
         State::Sending { lease_until: NOW },
-        State::Held {
-            reason: Hold::BreakerOpen,
-            next_attempt_at,
-        },
+        State::Held { reason: Hold::BreakerOpen, next_attempt_at },
         State::Delivered { settled_at },
-        State::Failed {
-            reason: Failure::Exhausted,
-            settled_at,
-        },
-        State::Cancelled {
-            reason: Cancel::Requested,
-            settled_at,
-        },
+        State::Failed { reason: Failure::Exhausted, settled_at },
+        State::Cancelled { reason: Cancel::Requested, settled_at },
     ]
 }
 
@@ -70,20 +58,11 @@ fn each_state_is_stored_flat_with_what_it_has() {
 
 #[test]
 fn the_answer_decides_where_it_goes() {
-    let waits_30s = State::Waiting {
-        next_attempt_at: NOW + Duration::from_secs(30),
-    };
+    let waits_30s = State::Waiting { next_attempt_at: NOW + Duration::from_secs(30) };
     let delivered = State::Delivered { settled_at: NOW };
-    let failed = |reason| State::Failed {
-        reason,
-        settled_at: NOW,
-    };
-    let unanswered = Outcome::Unanswered {
-        error: "timed out".to_owned(),
-    };
-    let blocked = Outcome::Blocked {
-        error: "10.0.0.1 is private".to_owned(),
-    };
+    let failed = |reason| State::Failed { reason, settled_at: NOW };
+    let unanswered = Outcome::Unanswered { error: "timed out".to_owned() };
+    let blocked = Outcome::Blocked { error: "10.0.0.1 is private".to_owned() };
     let gone = failed(Failure::Gone);
     for (outcome, state, consequence) in [
         (answered(200), delivered, Consequence::Nothing),
@@ -104,18 +83,13 @@ fn the_answer_decides_where_it_goes() {
 
 #[test]
 fn it_remembers_how_the_last_attempt_ended() {
-    let timed_out = Outcome::Unanswered {
-        error: "x".repeat(1000),
-    };
+    let timed_out = Outcome::Unanswered { error: "x".repeat(1000) };
     let once = after(&planned(), &timed_out).delivery;
     assert_eq!(once.last_status_code, None);
     let kept = once.last_error.as_ref().unwrap().len();
     assert_eq!(kept, crate::limits::ERROR_CHARACTERS_KEPT);
     let twice = after(&once, &answered(500)).delivery;
-    assert_eq!(
-        (twice.last_status_code, twice.last_error),
-        (Some(500), None)
-    );
+    assert_eq!((twice.last_status_code, twice.last_error), (Some(500), None));
 }
 
 #[test]
@@ -166,10 +140,7 @@ fn only_a_due_delivery_can_be_leased_and_only_once() {
     assert!(leased.lease(later, later).is_some(), "the lease has ended");
     let waiting = after(&leased, &answered(500)).delivery;
     assert_eq!(waiting.lease(later, NOW), None);
-    assert_eq!(
-        planned().hold(Hold::BreakerOpen, NOW).lease(later, NOW),
-        None
-    );
+    assert_eq!(planned().hold(Hold::BreakerOpen, NOW).lease(later, NOW), None);
 }
 
 #[test]

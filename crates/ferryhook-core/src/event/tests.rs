@@ -15,10 +15,7 @@ fn delivery(word: &str) -> Delivery {
         "sending" => (State::Sending { lease_until: NOW }, 1),
         "held" => {
             let reason = Hold::ConnectionPaused;
-            let held = State::Held {
-                reason,
-                next_attempt_at,
-            };
+            let held = State::Held { reason, next_attempt_at };
             (held, 0)
         }
         "delivered" => (State::Delivered { settled_at }, 1),
@@ -32,11 +29,7 @@ fn delivery(word: &str) -> Delivery {
         }
         _ => panic!("no delivery is {word}"),
     };
-    Delivery {
-        state,
-        attempts,
-        ..samples::delivery()
-    }
+    Delivery { state, attempts, ..samples::delivery() }
 }
 
 #[test]
@@ -65,11 +58,7 @@ fn an_event_stands_where_its_deliveries_say() {
         let all: Vec<_> = deliveries.split_whitespace().map(delivery).collect();
         assert_eq!(Event::status_from(&all), status, "{deliveries}");
         let reversed = all.iter().rev();
-        assert_eq!(
-            Event::status_from(reversed),
-            status,
-            "{deliveries}, reversed"
-        );
+        assert_eq!(Event::status_from(reversed), status, "{deliveries}, reversed");
     }
 }
 
@@ -91,10 +80,7 @@ fn the_word_in_the_keys_is_the_stored_word() {
 
 #[test]
 fn a_body_that_is_not_text_survives() {
-    let event = Event {
-        body: vec![0xff, 0x00, 0xfe].into(),
-        ..samples::event()
-    };
+    let event = Event { body: vec![0xff, 0x00, 0xfe].into(), ..samples::event() };
     let stored = serde_json::to_string(&event).unwrap();
     assert_eq!(serde_json::from_str::<Event>(&stored).unwrap(), event);
 }

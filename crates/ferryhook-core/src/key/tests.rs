@@ -10,16 +10,10 @@ fn a_key_opens_until_it_expires_or_is_revoked() {
     assert!(key.is_usable(end - Duration::from_millis(1)));
     assert!(!key.is_usable(end));
 
-    let endless = Key {
-        expires_at: None,
-        ..key
-    };
+    let endless = Key { expires_at: None, ..key };
     assert!(endless.is_usable(Timestamp::MAX));
     for status in [Status::Revoked, Status::Expired] {
-        let closed = Key {
-            status,
-            ..endless.clone()
-        };
+        let closed = Key { status, ..endless.clone() };
         assert!(!closed.is_usable(samples::CREATED));
     }
 }

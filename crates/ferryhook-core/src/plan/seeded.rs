@@ -8,13 +8,7 @@ use crate::Timestamp;
 use crate::schedule::ScheduleType;
 
 pub fn seeded(now: Timestamp) -> Vec<Plan> {
-    vec![
-        free(now),
-        starter(now),
-        professional(now),
-        team(now),
-        self_hosted(now),
-    ]
+    vec![free(now), starter(now), professional(now), team(now), self_hosted(now)]
 }
 
 fn free(now: Timestamp) -> Plan {
@@ -79,29 +73,15 @@ fn team(now: Timestamp) -> Plan {
         custom_domains: Some(5),
     };
     let plan = offered("team", "Team", PlanType::Enterprise, 19_900, limits, now);
-    Plan {
-        customizable: true,
-        ..plan
-    }
+    Plan { customizable: true, ..plan }
 }
 
 /// Whoever runs the server pays for it already. The default, so that `serve` without a
 /// configuration refuses nobody. Its type is the nearest of the four the table knows.
 fn self_hosted(now: Timestamp) -> Plan {
     let unlimited = Limits::default();
-    let plan = offered(
-        "self_hosted",
-        "Self-hosted",
-        PlanType::Enterprise,
-        0,
-        unlimited,
-        now,
-    );
-    Plan {
-        is_default: true,
-        customizable: true,
-        ..plan
-    }
+    let plan = offered("self_hosted", "Self-hosted", PlanType::Enterprise, 0, unlimited, now);
+    Plan { is_default: true, customizable: true, ..plan }
 }
 
 fn offered(

@@ -9,13 +9,7 @@ fn the_seeded_plans_have_the_published_figures() {
         .map(|plan| {
             let kept_seconds = plan.retention().map(|kept| kept.as_secs());
             let limits = plan.limits;
-            (
-                plan.id,
-                plan.kind,
-                limits.events_per_minute,
-                limits.events_per_month,
-                kept_seconds,
-            )
+            (plan.id, plan.kind, limits.events_per_minute, limits.events_per_month, kept_seconds)
         })
         .collect();
     let plan = |id: &str, kind, minute, month, kept| {
@@ -28,23 +22,14 @@ fn the_seeded_plans_have_the_published_figures() {
             plan("starter", PlanType::Starter, 500, 100_000, 604_800),
             plan("pro", PlanType::Professional, 2_000, 1_000_000, 2_592_000),
             plan("team", PlanType::Enterprise, 10_000, 5_000_000, 7_776_000),
-            (
-                "self_hosted".to_owned(),
-                PlanType::Enterprise,
-                None,
-                None,
-                None
-            ),
+            ("self_hosted".to_owned(), PlanType::Enterprise, None, None, None),
         ]
     );
 }
 
 #[test]
 fn exactly_the_self_hosted_plan_is_the_default() {
-    let defaults: Vec<_> = seeded(NOW)
-        .into_iter()
-        .filter(|plan| plan.is_default)
-        .collect();
+    let defaults: Vec<_> = seeded(NOW).into_iter().filter(|plan| plan.is_default).collect();
     assert_eq!(defaults.len(), 1);
     assert_eq!(defaults[0].id, "self_hosted");
     assert_eq!(defaults[0].limits, Limits::default());
@@ -54,10 +39,7 @@ fn exactly_the_self_hosted_plan_is_the_default() {
 fn what_arrives_now_expires_after_the_retention() {
     let expiries: Vec<_> = seeded(NOW)
         .iter()
-        .map(|plan| {
-            plan.expiry(NOW + Duration::from_millis(999))
-                .map(|at| at.to_string())
-        })
+        .map(|plan| plan.expiry(NOW + Duration::from_millis(999)).map(|at| at.to_string()))
         .collect();
     assert_eq!(expiries[0].as_deref(), Some("2026-01-02T00:00:00.000Z"));
     assert_eq!(expiries[3].as_deref(), Some("2026-04-01T00:00:00.000Z"));

@@ -64,11 +64,9 @@ impl Policy {
     /// From a value, as hooks and schedules keep it.
     pub fn from_value(json: Value) -> Result<Self, BadPolicy> {
         let written = match json {
-            Value::Array(_) => Written {
-                schedule: Some(read(json)?),
-                jitter_percent: None,
-                rules: Vec::new(),
-            },
+            Value::Array(_) => {
+                Written { schedule: Some(read(json)?), jitter_percent: None, rules: Vec::new() }
+            }
             Value::Object(_) => read(json)?,
             _ => return Err(BadPolicy::NeitherListNorObject),
         };

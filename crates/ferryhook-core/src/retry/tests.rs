@@ -6,13 +6,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 #[test]
 fn the_default_is_eight_attempts_over_almost_two_days() {
     let policy = Policy::default();
-    let waits: Vec<_> = (0..9)
-        .map(|made| {
-            policy
-                .wait_after(made, None, 0.0)
-                .map(|wait| wait.as_secs())
-        })
-        .collect();
+    let waits: Vec<_> =
+        (0..9).map(|made| policy.wait_after(made, None, 0.0).map(|wait| wait.as_secs())).collect();
     let expected = [0, 30, 120, 900, 3_600, 14_400, 43_200, 86_400].map(Some);
     assert_eq!(waits[..8], expected);
     assert_eq!(waits[8], None);
@@ -78,19 +73,10 @@ fn a_bad_configuration_is_told_what_is_wrong() {
         ("[-1]", "invalid value"),
         (r#"{"shedule":[1]}"#, "unknown field `shedule`"),
         (r#"{"jitterPercent":11}"#, "0 to 10, not 11"),
-        (
-            r#"{"rules":[{"codes":"all","then":"fail"}]}"#,
-            "\"all\" names no",
-        ),
-        (
-            r#"{"rules":[{"codes":"500-400","then":"fail"}]}"#,
-            "names no",
-        ),
+        (r#"{"rules":[{"codes":"all","then":"fail"}]}"#, "\"all\" names no"),
+        (r#"{"rules":[{"codes":"500-400","then":"fail"}]}"#, "names no"),
         (r#"{"rules":[{"codes":700,"then":"fail"}]}"#, "700 names no"),
-        (
-            r#"{"rules":[{"codes":"100-300","then":"fail"}]}"#,
-            "cover 2xx",
-        ),
+        (r#"{"rules":[{"codes":"100-300","then":"fail"}]}"#, "cover 2xx"),
         (r#"{"rules":[{"codes":500,"then":"panic"}]}"#, "`panic`"),
     ] {
         let error = Policy::parse(json).unwrap_err().to_string();

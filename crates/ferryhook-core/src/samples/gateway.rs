@@ -75,10 +75,7 @@ pub fn connection() -> Connection {
 }
 
 fn previous(name: &str) -> Previous {
-    Previous {
-        secret: secret(&format!("previous-{name}")),
-        valid_until: UPDATED,
-    }
+    Previous { secret: secret(&format!("previous-{name}")), valid_until: UPDATED }
 }
 
 pub fn event() -> Event {
@@ -116,9 +113,7 @@ pub fn delivery() -> Delivery {
         connection_id: id("conn_0000000000000001"),
         source_id: id("src_0000000000000001"),
         account_id: id("acc_0000000000000001"),
-        state: State::Waiting {
-            next_attempt_at: UPDATED,
-        },
+        state: State::Waiting { next_attempt_at: UPDATED },
         lane: Lane::Live,
         attempts: 2,
         attempts_before: 0,

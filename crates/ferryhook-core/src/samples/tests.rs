@@ -18,11 +18,7 @@ fn stored<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, expect
     let mut found: Vec<_> = item
         .iter()
         .map(|(name, value)| {
-            let mark = if is_optional::<T>(item, name) {
-                "?"
-            } else {
-                ""
-            };
+            let mark = if is_optional::<T>(item, name) { "?" } else { "" };
             format!("{name}{mark} {}", form(value))
         })
         .collect();
@@ -32,10 +28,7 @@ fn stored<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, expect
     assert_eq!(found, expected);
     let text = serde_json::to_string(item).unwrap();
     assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value);
-    assert_eq!(
-        &serde_json::from_value::<T>(item.clone().into()).unwrap(),
-        value
-    );
+    assert_eq!(&serde_json::from_value::<T>(item.clone().into()).unwrap(), value);
     let printed = format!("{value:?}");
     assert!(!printed.contains("hush"), "{printed}");
 }
@@ -48,10 +41,7 @@ fn is_optional<T: Serialize + DeserializeOwned>(item: &Map, name: &str) -> bool 
         return false;
     };
     let written = serde_json::to_value(read).unwrap();
-    assert!(
-        written.get(name).is_none_or(|value| !value.is_null()),
-        "{name}"
-    );
+    assert!(written.get(name).is_none_or(|value| !value.is_null()), "{name}");
     true
 }
 

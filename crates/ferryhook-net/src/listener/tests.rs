@@ -46,11 +46,7 @@ impl Server {
         let served = tokio::spawn(serve(listener, service, bounds, async {
             let _ = stopped.await;
         }));
-        Self {
-            address,
-            stop,
-            served,
-        }
+        Self { address, stop, served }
     }
 
     async fn connect(&self) -> TcpStream {
@@ -64,10 +60,7 @@ impl Server {
         let mut answer = Vec::new();
         // A reset is a close too: what we sent may lie there unread.
         let closed = timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
-        assert!(
-            closed.is_ok(),
-            "open after {PATIENCE:?}, having said {answer:?}"
-        );
+        assert!(closed.is_ok(), "open after {PATIENCE:?}, having said {answer:?}");
         answer
     }
 
@@ -105,11 +98,7 @@ async fn an_unfinished_head_is_closed() {
         assert!(server.last_words(half).await.is_empty());
     }
     let settings = server.last_words(PREFACE).await;
-    assert_eq!(
-        settings.get(3),
-        Some(&4),
-        "only HTTP/2 frames, first of them SETTINGS"
-    );
+    assert_eq!(settings.get(3), Some(&4), "only HTTP/2 frames, first of them SETTINGS");
     assert_eq!(server.stop().await, 0);
 }
 
@@ -136,10 +125,7 @@ async fn a_head_beyond_the_bound_is_refused() {
 /// With room for one, the second connection is answered when the first has gone, not before.
 #[tokio::test]
 async fn who_does_not_fit_waits() {
-    let bounds = Bounds {
-        connections_max: 1,
-        ..Bounds::default()
-    };
+    let bounds = Bounds { connections_max: 1, ..Bounds::default() };
     let (asked, asks) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (tell, go) = (asked.clone(), asks.clone());
     let server = Server::start(bounds, move || {

@@ -20,7 +20,8 @@ pub(super) async fn run(
     let path = directory.join("floor.log");
     let file = File::create(&path).unwrap();
     if preallocate {
-        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes * events).unwrap();
+        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes * events)
+            .unwrap();
     }
     let (sender, mut receiver) = mpsc::channel::<(Vec<u8>, oneshot::Sender<()>)>(4096);
     let writer = std::thread::spawn(move || {

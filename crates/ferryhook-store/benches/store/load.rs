@@ -1,7 +1,14 @@
 //! Many producers, each waiting for its answer before the next.
 
 use std::future::Future;
+use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use ferryhook_store::engine::embedded::Embedded;
+use ferryhook_store::{Batch, Durability, Engine};
+
+use super::Options;
 
 #[derive(Debug, Default)]
 pub(super) struct Latencies(Vec<Duration>);
@@ -18,6 +25,22 @@ impl Latencies {
         let place = ((sorted.len() as f64 * percent / 100.0).ceil() as usize).max(1) - 1;
         sorted.get(place).map_or(0.0, |latency| latency.as_secs_f64() * 1e3)
     }
+}
+
+/// Commits what `make` makes of every number of the range.
+pub(super) async fn commit(
+    engine: &Arc<Embedded>,
+    durability: Durability,
+    options: &Options,
+    numbers: Range<u64>,
+    make: impl Fn(u64) -> Batch + Clone + Send + Sync + 'static,
+) -> Latencies {
+    let engine = engine.clone();
+    spread(options.producers, numbers.end - numbers.start, move |number| {
+        let (engine, batch) = (engine.clone(), make(numbers.start + number));
+        async move { engine.commit(batch, durability).await.unwrap() }
+    })
+    .await
 }
 
 /// Runs `work(0..count)` spread over the producers.

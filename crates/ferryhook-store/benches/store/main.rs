@@ -20,21 +20,32 @@ use std::time::{Duration, Instant};
 use ferryhook_core::Env;
 use ferryhook_core::env::{ManualClock, SeededEntropy};
 use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
-use ferryhook_store::{Batch, Durability, Engine};
+use ferryhook_store::{Durability, Engine};
 
 use load::Latencies;
 use parcel::Shape;
 use usage::Usage;
+
+/// The allocator of the real binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 struct Options {
     events: u64,
     producers: usize,
     sources: u64,
     json: bool,
+    only_ingest: bool,
 }
 
 fn options() -> Options {
-    let mut options = Options { events: 200_000, producers: 64, sources: 10_000, json: false };
+    let mut options = Options {
+        events: 200_000,
+        producers: 64,
+        sources: 10_000,
+        json: false,
+        only_ingest: false,
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut number = || words.next().and_then(|text| text.parse().ok()).expect("a number");
@@ -42,6 +53,7 @@ fn options() -> Options {
             "--events" => options.events = number(),
             "--producers" => options.producers = number() as usize,
             "--sources" => options.sources = number(),
+            "--only-ingest" => options.only_ingest = true,
             "--json" => options.json = true,
             _ => {} // cargo passes --bench
         }
@@ -51,11 +63,8 @@ fn options() -> Options {
 
 fn main() {
     let options = options();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let results = runtime.block_on(run(&options));
     if options.json {
         println!("{}", serde_json::Value::Object(results));
@@ -73,7 +82,7 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
     let directory = tempfile::tempdir_in(std::env::var("BENCH_DIR").unwrap_or(".".into())).unwrap();
     let clock = Arc::new(ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap()));
     let env = Env::new(clock.clone(), Arc::new(SeededEntropy::new(1)));
-    let shape = Shape::new(options.sources, &env);
+    let shape = Shape::new(options.sources, options.events, &env);
     let bytes = shape.logical_bytes();
     report("logical bytes of an event", bytes as f64, "B");
 
@@ -94,9 +103,12 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
     report("ingest ack p99.9", latencies.percentile(99.9), "ms");
     report("ingest ack max", latencies.percentile(100.0), "ms");
 
+    if options.only_ingest {
+        return results;
+    }
     reads(&engine, &shape, options, &mut report).await;
     changes(&engine, &shape, options, &mut report).await;
-    let engine = reopen(engine, &path, &env, &mut report).await;
+    let engine = reopen(engine, &path, &env, &mut report);
     expiry(&engine, &shape, &clock, &path, options, &mut report).await;
     let written = Usage::now().since(&life).written_bytes as f64;
     report("bytes written / logical, whole life", written / (bytes * options.events) as f64, "");
@@ -114,9 +126,9 @@ async fn ingest(
 ) -> (f64, Latencies) {
     let before = Usage::now();
     let started = Instant::now();
-    let latencies = load::spread(options.producers, options.events, |number| {
-        let (engine, batch) = (engine.clone(), shape.accept(number));
-        async move { engine.commit(batch, Durability::Synced).await.unwrap() }
+    let latencies = load::commit(engine, Durability::Synced, options, 0..options.events, {
+        let shape = shape.clone();
+        move |number| shape.accept(number)
     })
     .await;
     let rate = options.events as f64 / started.elapsed().as_secs_f64();
@@ -154,17 +166,12 @@ async fn reads(engine: &Embedded, shape: &Shape, options: &Options, report: Repo
 }
 
 /// Every event goes from received to delivered: the pending marker goes, the status moves.
-async fn changes(
-    engine: &Arc<Embedded>,
-    shape: &Shape,
-    options: &Options,
-    report: Report<'_>,
-) {
+async fn changes(engine: &Arc<Embedded>, shape: &Shape, options: &Options, report: Report<'_>) {
     let started = Instant::now();
     let before = Usage::now();
-    load::spread(options.producers, options.events, |number| {
-        let (engine, batch) = (engine.clone(), shape.deliver(number));
-        async move { engine.commit(batch, Durability::Buffered).await.unwrap() }
+    load::commit(engine, Durability::Buffered, options, 0..options.events, {
+        let shape = shape.clone();
+        move |number| shape.deliver(number)
     })
     .await;
     let used = Usage::now().since(&before);
@@ -172,21 +179,18 @@ async fn changes(
     report("status change CPU", used.cpu.as_secs_f64() * 1e6 / options.events as f64, "us/event");
 }
 
-/// Copies the directory as it stands, which is what a SIGKILL leaves, and opens the copy.
-async fn reopen(
+/// Closing writes nothing out but what was buffered, so this opens what a kill would leave.
+fn reopen(
     engine: Arc<Embedded>,
     path: &std::path::Path,
     env: &Env,
     report: Report<'_>,
 ) -> Arc<Embedded> {
-    let copy = path.with_extension("killed");
-    std::process::Command::new("cp").arg("-r").arg(path).arg(&copy).status().unwrap();
+    drop(Arc::into_inner(engine).expect("the last one"));
     let started = Instant::now();
-    let opened = Embedded::open(EmbeddedConfig::new(&copy), env.clone()).unwrap();
-    report("reopen after a kill", started.elapsed().as_secs_f64(), "s");
-    drop(opened);
-    std::fs::remove_dir_all(copy).unwrap();
-    engine
+    let engine = Embedded::open(EmbeddedConfig::new(path), env.clone()).unwrap();
+    report("reopen", started.elapsed().as_secs_f64(), "s");
+    Arc::new(engine)
 }
 
 /// The older half expires while writes go on.
@@ -199,14 +203,14 @@ async fn expiry(
     report: Report<'_>,
 ) {
     let before = usage::directory_bytes(path);
-    clock.advance(Duration::from_secs(shape.half_life_seconds() + 2 * 3600));
+    clock.advance(Duration::from_secs(parcel::LIFE_SECONDS));
     let started = Instant::now();
-    let extra = options.events / 50 + 1000;
+    let extra = options.events / 20 + 1000;
     for round in 0..4 {
-        load::spread(options.producers, extra / 4, |number| {
-            let number = options.events + round * extra + number;
-            let (engine, batch) = (engine.clone(), shape.accept_late(number));
-            async move { engine.commit(batch, Durability::Synced).await.unwrap() }
+        let first = options.events + round * extra;
+        load::commit(engine, Durability::Synced, options, first..first + extra / 4, {
+            let shape = shape.clone();
+            move |number| shape.accept(number)
         })
         .await;
         engine.sweep().await.unwrap();
@@ -214,5 +218,6 @@ async fn expiry(
     let after = usage::directory_bytes(path);
     report("expiry of half: time", started.elapsed().as_secs_f64(), "s");
     report("expiry of half: space back", 100.0 * (1.0 - after as f64 / before as f64), "%");
-    let _ = Batch::new();
+    clock.advance(Duration::from_secs(parcel::LIFE_SECONDS));
+    engine.sweep().await.unwrap();
 }

@@ -15,7 +15,10 @@ impl Usage {
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
         // utime and stime in ticks of 10 ms; over a whole run that is precise enough.
         let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        Self { cpu: Duration::from_millis(ticks * 10), written_bytes: field("/proc/self/io", "write_bytes:") }
+        Self {
+            cpu: Duration::from_millis(ticks * 10),
+            written_bytes: field("/proc/self/io", "write_bytes:"),
+        }
     }
 
     pub(super) fn since(&self, before: &Self) -> Self {

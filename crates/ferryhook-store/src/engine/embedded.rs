@@ -87,24 +87,15 @@ pub struct Embedded {
 impl Embedded {
     /// Opens the directory and brings it to the state of the last acknowledged commit.
     pub fn open(config: EmbeddedConfig, env: Env) -> Result<Self, StoreError> {
-        let directory = Arc::new(directory::Directory::open(
-            &config.directory,
-            config.create,
-        )?);
+        let directory = Arc::new(directory::Directory::open(&config.directory, config.create)?);
         let sequence = SequenceNumberCounter::new(1);
-        let tree = Config::new(
-            directory.tree(),
-            sequence.clone(),
-            SequenceNumberCounter::default(),
-        )
-        .use_cache(Arc::new(Cache::with_capacity_bytes(config.cache_bytes)))
-        .with_compaction_filter_factory(Some(Arc::new(upkeep::Expiry(env.clone()))))
-        .open()
-        .map_err(tree_error)?;
-        sequence.fetch_max(
-            tree.get_highest_persisted_seqno()
-                .map_or(1, |highest| highest + 1),
-        );
+        let tree =
+            Config::new(directory.tree(), sequence.clone(), SequenceNumberCounter::default())
+                .use_cache(Arc::new(Cache::with_capacity_bytes(config.cache_bytes)))
+                .with_compaction_filter_factory(Some(Arc::new(upkeep::Expiry(env.clone()))))
+                .open()
+                .map_err(tree_error)?;
+        sequence.fetch_max(tree.get_highest_persisted_seqno().map_or(1, |highest| highest + 1));
         let contents = Contents::new(&directory.log());
         let shared = Arc::new(Shared::new(tree, sequence, contents));
         let recovered = recovery::recover(&directory, &shared, config.table_bytes_max)?;
@@ -128,7 +119,6 @@ impl Embedded {
             sealed,
             table_bytes_max: config.table_bytes_max,
             content: tally::Tally::default(),
-            entries: recovered.entries,
             notes: recovered.notes,
         };
         let upkeep = Upkeep {
@@ -210,16 +200,12 @@ impl Embedded {
         let mut head = codec::read_head(value).map_err(Unread::Error)?;
         if let Some(place) = head.place {
             let kind = head.row.kind;
-            let content = self
-                .shared
-                .contents
-                .read(place)
-                .map_err(|error| match error {
-                    ContentError::Moved => Unread::Moved,
-                    ContentError::Unreadable(reason) => {
-                        Unread::Error(StoreError::Corrupt { kind, reason })
-                    }
-                })?;
+            let content = self.shared.contents.read(place).map_err(|error| match error {
+                ContentError::Moved => Unread::Moved,
+                ContentError::Unreadable(reason) => {
+                    Unread::Error(StoreError::Corrupt { kind, reason })
+                }
+            })?;
             let content = codec::read_item(&content).ok_or_else(|| {
                 Unread::Error(StoreError::corrupt(kind, "its content does not decode"))
             })?;
@@ -234,10 +220,7 @@ impl Embedded {
         let snapshot = self.shared.snapshot();
         let (low, high) = layout::span(query);
         let mut found = self.shared.tree.range((low, high), snapshot.at, None);
-        let mut page = Page {
-            rows: Vec::new(),
-            next: None,
-        };
+        let mut page = Page { rows: Vec::new(), next: None };
         let mut last: Option<Vec<u8>> = None;
         loop {
             let next = match query.order {
@@ -296,15 +279,9 @@ fn cursor_of(query: &Query, key: &[u8]) -> Result<Cursor, StoreError> {
     Ok(match query.index {
         Some(index) => {
             let (entry, key) = layout::read_entry(index, key)?;
-            Cursor {
-                key,
-                entry: Some(entry),
-            }
+            Cursor { key, entry: Some(entry) }
         }
-        None => Cursor {
-            key: layout::read_row(query.table, key)?,
-            entry: None,
-        },
+        None => Cursor { key: layout::read_row(query.table, key)?, entry: None },
     })
 }
 
@@ -342,12 +319,8 @@ fn submitter(requests: mpsc::WeakSender<Request>, waiting: Arc<Semaphore>) -> Bo
             }
         };
         let (done, answer) = oneshot::channel();
-        let request = Request::Commit {
-            changes,
-            durability: Durability::Synced,
-            done,
-            _permit: permit,
-        };
+        let request =
+            Request::Commit { changes, durability: Durability::Synced, done, _permit: permit };
         requests.blocking_send(request).map_err(|_| closed())?;
         answer.blocking_recv().map_err(|_| closed())?
     })
@@ -355,9 +328,7 @@ fn submitter(requests: mpsc::WeakSender<Request>, waiting: Arc<Semaphore>) -> Bo
 
 fn kib_of(changes: &[change::Change]) -> u32 {
     let bytes: usize = changes.iter().map(change::Change::bytes).sum();
-    u32::try_from(bytes / 1024 + 1)
-        .unwrap_or(u32::MAX)
-        .min(WAITING_KIB_MAX as u32)
+    u32::try_from(bytes / 1024 + 1).unwrap_or(u32::MAX).min(WAITING_KIB_MAX as u32)
 }
 
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
@@ -380,19 +351,10 @@ impl Engine for Embedded {
         Box::pin(async move {
             let changes: Vec<_> = batch.checked()?.into_iter().map(change::prepare).collect();
             let requests = lock(&self.requests).clone().ok_or_else(closed)?;
-            let permit = self
-                .waiting
-                .clone()
-                .acquire_many_owned(kib_of(&changes))
-                .await;
+            let permit = self.waiting.clone().acquire_many_owned(kib_of(&changes)).await;
             let permit = permit.map_err(|_| closed())?;
             let (done, answer) = oneshot::channel();
-            let request = Request::Commit {
-                changes,
-                durability,
-                done,
-                _permit: permit,
-            };
+            let request = Request::Commit { changes, durability, done, _permit: permit };
             requests.send(request).await.map_err(|_| closed())?;
             answer.await.map_err(|_| closed())?
         })
@@ -412,9 +374,7 @@ impl Drop for Embedded {
 
 impl fmt::Debug for Embedded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Embedded")
-            .field("directory", &self.directory.path)
-            .finish_non_exhaustive()
+        f.debug_struct("Embedded").field("directory", &self.directory.path).finish_non_exhaustive()
     }
 }
 

@@ -40,10 +40,7 @@ type Entry = (Index, Part, Option<Part>, Key);
 
 impl Memory {
     pub fn new(env: Env) -> Self {
-        Self {
-            env,
-            rows: Mutex::default(),
-        }
+        Self { env, rows: Mutex::default() }
     }
 
     fn rows(&self) -> MutexGuard<'_, Rows> {
@@ -55,10 +52,7 @@ impl Memory {
         let now = self.env.now().as_seconds();
         let mut rows = self.rows();
         for (place, action) in actions.iter().enumerate() {
-            if !holds(
-                action.condition(),
-                rows.find(action.key(), now).map(|kept| &kept.row),
-            ) {
+            if !holds(action.condition(), rows.find(action.key(), now).map(|kept| &kept.row)) {
                 return Err(StoreError::Refused {
                     action: place,
                     key: action.key().clone(),
@@ -70,10 +64,7 @@ impl Memory {
         for action in &actions {
             if let Action::Patch(patch) = action {
                 let mut item = rows.by_key[&patch.key].row.item.clone();
-                patch
-                    .add
-                    .iter()
-                    .try_for_each(|(name, amount)| item.add(name, *amount))?;
+                patch.add.iter().try_for_each(|(name, amount)| item.add(name, *amount))?;
             }
         }
         for action in actions {
@@ -97,26 +88,14 @@ impl Memory {
                 return true;
             };
             if kept.row.kind == query.kind {
-                found.push((
-                    Cursor {
-                        key: key.clone(),
-                        entry,
-                    },
-                    kept.row.clone(),
-                ));
+                found.push((Cursor { key: key.clone(), entry }, kept.row.clone()));
             }
             found.len() <= query.limit
         };
         match query.index {
             None => {
-                let Part::Text(partition) = &query.partition else {
-                    unreachable!("checked")
-                };
-                let first = Key {
-                    table: query.table,
-                    partition: partition.clone(),
-                    sort: None,
-                };
+                let Part::Text(partition) = &query.partition else { unreachable!("checked") };
+                let first = Key { table: query.table, partition: partition.clone(), sort: None };
                 let keys = rows
                     .by_key
                     .range((Bound::Included(first), Bound::Unbounded))
@@ -142,14 +121,7 @@ impl Memory {
                     .filter(|entry| behind(query, &entry.3, Some(entry.2.as_ref())));
                 let mut take = |(index, partition, sort, key): &Entry| {
                     let (partition, sort) = (partition.clone(), sort.clone());
-                    take(
-                        key,
-                        Some(IndexKey {
-                            index: *index,
-                            partition,
-                            sort,
-                        }),
-                    )
+                    take(key, Some(IndexKey { index: *index, partition, sort }))
                 };
                 match query.order {
                     Order::Ascending => entries.into_iter().all(&mut take),
@@ -162,24 +134,13 @@ impl Memory {
         }
         let more = found.len() > query.limit;
         found.truncate(query.limit);
-        let next = if more {
-            found.last().map(|(cursor, _)| cursor.clone())
-        } else {
-            None
-        };
-        Ok(Page {
-            rows: found.into_iter().map(|(_, row)| row).collect(),
-            next,
-        })
+        let next = if more { found.last().map(|(cursor, _)| cursor.clone()) } else { None };
+        Ok(Page { rows: found.into_iter().map(|(_, row)| row).collect(), next })
     }
 }
 
 fn lowest_key(query: &Query) -> Key {
-    Key {
-        table: query.table,
-        partition: String::new(),
-        sort: None,
-    }
+    Key { table: query.table, partition: String::new(), sort: None }
 }
 
 fn wanted(range: &Range, sort: Option<&Part>) -> bool {
@@ -198,10 +159,7 @@ fn behind(query: &Query, key: &Key, entry_sort: Option<Option<&Part>>) -> bool {
     let Some(cursor) = &query.after else {
         return true;
     };
-    let last = (
-        cursor.entry.as_ref().map(|entry| entry.sort.as_ref()),
-        &cursor.key,
-    );
+    let last = (cursor.entry.as_ref().map(|entry| entry.sort.as_ref()), &cursor.key);
     let this = (entry_sort, key);
     match query.order {
         Order::Ascending => this > last,
@@ -221,41 +179,18 @@ fn holds(condition: &Condition, found: Option<&Row>) -> bool {
 
 impl Rows {
     fn find(&self, key: &Key, now: i64) -> Option<&Kept> {
-        self.by_key
-            .get(key)
-            .filter(|kept| kept.expires.is_none_or(|at| at > now))
+        self.by_key.get(key).filter(|kept| kept.expires.is_none_or(|at| at > now))
     }
 
     fn insert(&mut self, insert: Insert) {
-        let Insert {
-            kind,
-            version,
-            key,
-            indexes,
-            expires,
-            mut item,
-            content,
-            ..
-        } = insert;
+        let Insert { kind, version, key, indexes, expires, mut item, content, .. } = insert;
         self.remove(&key); // an expired one may still be there
         item.extend(content);
         for entry in &indexes {
             self.entries.insert(entry_of(entry, &key));
         }
-        let row = Row {
-            kind,
-            version,
-            revision: 1,
-            item,
-        };
-        self.by_key.insert(
-            key,
-            Kept {
-                row,
-                indexes,
-                expires,
-            },
-        );
+        let row = Row { kind, version, revision: 1, item };
+        self.by_key.insert(key, Kept { row, indexes, expires });
     }
 
     fn patch(&mut self, patch: Patch) -> Result<(), StoreError> {
@@ -286,24 +221,14 @@ impl Rows {
     }
 
     fn remove(&mut self, key: &Key) {
-        for entry in self
-            .by_key
-            .remove(key)
-            .into_iter()
-            .flat_map(|kept| kept.indexes)
-        {
+        for entry in self.by_key.remove(key).into_iter().flat_map(|kept| kept.indexes) {
             self.entries.remove(&entry_of(&entry, key));
         }
     }
 }
 
 fn entry_of(entry: &IndexKey, key: &Key) -> Entry {
-    (
-        entry.index,
-        entry.partition.clone(),
-        entry.sort.clone(),
-        key.clone(),
-    )
+    (entry.index, entry.partition.clone(), entry.sort.clone(), key.clone())
 }
 
 impl Engine for Memory {

@@ -69,9 +69,7 @@ impl<'de> de::Deserializer<'de> for Value {
                     de::value::MapAccessDeserializer::new(MapDeserializer::new(map.into_iter()));
                 de::Deserializer::deserialize_enum(access, name, variants, visitor)
             }
-            _ => Err(de::Error::custom(format!(
-                "{name} is neither text nor a map"
-            ))),
+            _ => Err(de::Error::custom(format!("{name} is neither text nor a map"))),
         }
     }
 

@@ -155,10 +155,7 @@ impl ser::Serializer for ValueSerializer {
         Ok(Variant(variant, self.serialize_seq(Some(length))?))
     }
     fn serialize_map(self, _: Option<usize>) -> Result<Entries, SerError> {
-        Ok(Entries {
-            map: BTreeMap::new(),
-            name: None,
-        })
+        Ok(Entries { map: BTreeMap::new(), name: None })
     }
     fn serialize_struct(self, _: &'static str, length: usize) -> Result<Entries, SerError> {
         self.serialize_map(Some(length))
@@ -232,10 +229,7 @@ impl ser::SerializeMap for Entries {
         Ok(())
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<(), SerError> {
-        let name = self
-            .name
-            .take()
-            .ok_or_else(|| SerError("a map value without a key".into()))?;
+        let name = self.name.take().ok_or_else(|| SerError("a map value without a key".into()))?;
         self.map.insert(name, v.serialize(ValueSerializer)?);
         Ok(())
     }
@@ -261,8 +255,7 @@ impl ser::SerializeStruct for Entries {
         name: &'static str,
         v: &T,
     ) -> Result<(), SerError> {
-        self.map
-            .insert(name.to_owned(), v.serialize(ValueSerializer)?);
+        self.map.insert(name.to_owned(), v.serialize(ValueSerializer)?);
         Ok(())
     }
     fn end(self) -> Result<Value, SerError> {
@@ -318,10 +311,7 @@ impl ser::SerializeMap for FlatFields {
         Ok(())
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<(), SerError> {
-        let name = self
-            .1
-            .take()
-            .ok_or_else(|| SerError("a map value without a key".into()))?;
+        let name = self.1.take().ok_or_else(|| SerError("a map value without a key".into()))?;
         match v.serialize(ValueSerializer)? {
             Value::Null => {}
             value => self.0.push(Cow::Owned(name), value),
@@ -413,10 +403,7 @@ impl ser::Serializer for ItemSerializer {
         not_an_item()
     }
     fn serialize_map(self, length: Option<usize>) -> Result<FlatFields, SerError> {
-        Ok(FlatFields(
-            Item::with_capacity(length.unwrap_or(16).min(64)),
-            None,
-        ))
+        Ok(FlatFields(Item::with_capacity(length.unwrap_or(16).min(64)), None))
     }
     fn serialize_struct(self, _: &'static str, length: usize) -> Result<Fields, SerError> {
         Ok(Fields(Item::with_capacity(length)))

@@ -54,12 +54,9 @@ fn parcel(label: Label) -> Parcel {
 
 #[test]
 fn a_record_turns_into_an_item_and_back() {
-    for label in [
-        Label::Plain,
-        Label::Printed { at: -7 },
-        Label::Pair(1, "z".into()),
-        Label::Single(false),
-    ] {
+    for label in
+        [Label::Plain, Label::Printed { at: -7 }, Label::Pair(1, "z".into()), Label::Single(false)]
+    {
         let record = parcel(label);
         let item = to_item(&record).unwrap();
         assert_eq!(item.get("parcelId"), Some(&"p".into()));
@@ -73,9 +70,7 @@ fn whole_floats_are_integers_and_nan_is_refused() {
     assert_eq!(Number::from_f64(3.0), Some(Number::Int(3)));
     assert_eq!(Number::from_f64(3.5), Some(Number::Float(3.5)));
     assert_eq!(Number::from_f64(f64::NAN), None);
-    let item: Item = [("x".into(), Value::Number(Number::Float(1e200)))]
-        .into_iter()
-        .collect();
+    let item: Item = [("x".into(), Value::Number(Number::Float(1e200)))].into_iter().collect();
     assert!(matches!(item.check(), Err(StoreError::OutOfBounds(_))));
 }
 

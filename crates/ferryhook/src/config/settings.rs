@@ -103,23 +103,17 @@ pub struct Flags {
 // By hand and not derived, so that a setting is written down once.
 impl Args for Flags {
     fn augment_args(command: Command) -> Command {
-        let config = Arg::new(CONFIG_FLAG)
-            .long(CONFIG_FLAG)
-            .value_name("FILE")
-            .help(format!(
-                "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
-            ));
+        let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
+            "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
+        ));
         command.arg(config).args(SETTINGS.iter().map(|setting| {
             let default = setting.default.map(|value| format!(" [default: {value}]"));
-            Arg::new(setting.key)
-                .long(setting.flag)
-                .value_name("VALUE")
-                .help(format!(
-                    "{} [env: {}]{}",
-                    setting.help,
-                    setting.variable,
-                    default.unwrap_or_default()
-                ))
+            Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
+                "{} [env: {}]{}",
+                setting.help,
+                setting.variable,
+                default.unwrap_or_default()
+            ))
         }))
     }
 

@@ -20,10 +20,8 @@ fn load(
         .try_get_matches_from(flags)
         .unwrap();
     let flags = Flags::from_arg_matches(&matches).unwrap();
-    let mut environment: BTreeMap<_, _> = variables
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
+    let mut environment: BTreeMap<_, _> =
+        variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     environment.insert("FERRYHOOK_CONFIG".into(), path.into());
 
     Values::gather(&flags, &environment)
@@ -65,11 +63,8 @@ fn the_nearest_layer_wins() {
         [dynamo]
         ttlDays = 3
     ";
-    let variables = [
-        ("FERRYHOOK_LISTEN", "127.0.0.1:2"),
-        ("FERRYHOOK_LOG", "debug"),
-        ("FERRYHOOK_DATA", ""),
-    ];
+    let variables =
+        [("FERRYHOOK_LISTEN", "127.0.0.1:2"), ("FERRYHOOK_LOG", "debug"), ("FERRYHOOK_DATA", "")];
     let (_, values) = load(file, &variables, &["--log", "error"]).unwrap();
     let chosen = |key| (values.get(key).unwrap(), values.origin(key).to_string());
     assert_eq!(chosen("log"), ("error", "--log".into()));
@@ -119,10 +114,7 @@ fn variables_of_the_tests_are_left_alone() {
 
 #[test]
 fn a_named_file_must_exist() {
-    let flags = Flags {
-        config: Some("no-such-file.toml".into()),
-        ..Flags::default()
-    };
+    let flags = Flags { config: Some("no-such-file.toml".into()), ..Flags::default() };
     let error = Values::gather(&flags, &BTreeMap::new()).unwrap_err();
     assert!(error.to_string().contains("no-such-file.toml"), "{error}");
 }
@@ -131,9 +123,7 @@ fn a_named_file_must_exist() {
 fn every_setting_is_documented() {
     let page = include_str!("../../../../docs/operating.md");
     for setting in &SETTINGS {
-        let default = setting
-            .default
-            .map_or(String::new(), |value| format!("`{value}`"));
+        let default = setting.default.map_or(String::new(), |value| format!("`{value}`"));
         let row = format!("| `{}` | `{}` | {default} |", setting.key, setting.variable);
         let row = row.replace("|  |", "| |");
         assert!(page.contains(&row), "docs/operating.md lacks {row}");

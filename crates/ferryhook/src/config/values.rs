@@ -21,12 +21,7 @@ pub enum ConfigError {
     #[error("unknown setting {0} in the environment")]
     UnknownVariable(String),
     #[error("{key} must be {expected}, not {value:?} (from {origin})")]
-    BadValue {
-        key: &'static str,
-        expected: &'static str,
-        value: String,
-        origin: Origin,
-    },
+    BadValue { key: &'static str, expected: &'static str, value: String, origin: Origin },
     #[error("{key} in {origin} must be text or a number")]
     BadType { key: String, origin: Origin },
     #[error("cannot read the configuration file {file}: {cause}")]
@@ -82,9 +77,7 @@ impl Values {
     }
 
     pub fn origin(&self, key: &str) -> &Origin {
-        self.0
-            .get(key)
-            .map_or(&Origin::Default, |(_, origin)| origin)
+        self.0.get(key).map_or(&Origin::Default, |(_, origin)| origin)
     }
 
     /// Every setting in the order of its documentation.
@@ -135,20 +128,15 @@ impl Values {
         environment: &BTreeMap<String, String>,
     ) -> Result<(), ConfigError> {
         let named = flags.config.as_ref();
-        let named = named.or_else(|| {
-            environment
-                .get(CONFIG_VARIABLE)
-                .filter(|file| !file.is_empty())
-        });
+        let named =
+            named.or_else(|| environment.get(CONFIG_VARIABLE).filter(|file| !file.is_empty()));
         let file = match named {
             Some(file) => file.clone(),
             None if Path::new(DEFAULT_FILE).exists() => DEFAULT_FILE.to_owned(),
             None => return Ok(()),
         };
-        let table = read_toml(&file).map_err(|cause| ConfigError::Unreadable {
-            file: file.clone(),
-            cause,
-        })?;
+        let table = read_toml(&file)
+            .map_err(|cause| ConfigError::Unreadable { file: file.clone(), cause })?;
         self.read_table("", &table, &Origin::File(file))
     }
 
@@ -162,9 +150,7 @@ impl Values {
             let key = format!("{prefix}{name}");
             let inside = format!("{key}.");
             let known = SETTINGS.iter().find(|setting| setting.key == key);
-            let group = SETTINGS
-                .iter()
-                .any(|setting| setting.key.starts_with(&inside));
+            let group = SETTINGS.iter().any(|setting| setting.key.starts_with(&inside));
             let origin = origin.clone();
             match (value, known) {
                 (toml::Value::Table(inner), None) if group => {
@@ -212,6 +198,5 @@ fn read_toml(file: &str) -> Result<toml::Table, String> {
         return Err(format!("it is larger than {FILE_BYTES_MAX} bytes"));
     }
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    text.parse()
-        .map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())
+    text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())
 }

@@ -7,11 +7,7 @@ use crate::ferry::{Ferry, run};
 fn show(output: &Output) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let code = output.status.code().unwrap();
-    format!(
-        "exit {code}\n{}{}",
-        text(&output.stdout),
-        text(&output.stderr)
-    )
+    format!("exit {code}\n{}{}", text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -41,11 +37,7 @@ fn check_shows_every_value_and_its_origin() {
 #[test]
 fn an_unknown_key_stops_the_start() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("ferryhook.toml"),
-        "lisen = '127.0.0.1:1'",
-    )
-    .unwrap();
+    fs::write(folder.path().join("ferryhook.toml"), "lisen = '127.0.0.1:1'").unwrap();
     insta::assert_snapshot!(show(&run(&folder, &["serve"], &[])), @r#"
     exit 1
     ferryhook: unknown setting "lisen" in ferryhook.toml
@@ -86,9 +78,5 @@ fn a_busy_port_is_named() {
 #[test]
 fn the_greeting_names_the_data_directory() {
     let ferry = Ferry::start();
-    assert!(
-        ferry.greeting.contains("./ferryhook-data"),
-        "{}",
-        ferry.greeting
-    );
+    assert!(ferry.greeting.contains("./ferryhook-data"), "{}", ferry.greeting);
 }

@@ -52,11 +52,7 @@ impl Ferry {
     pub fn get(&self, path: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n"
-        )
-        .unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         Answer::parse(&text)
@@ -92,11 +88,7 @@ impl Drop for Ferry {
 
 /// Runs `ferryhook` to its end in `folder`, with nothing of our own environment that it reads.
 pub fn run(folder: &tempfile::TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    command(folder)
-        .args(arguments)
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap()
+    command(folder).args(arguments).envs(variables.iter().copied()).output().unwrap()
 }
 
 fn command(folder: &tempfile::TempDir) -> Command {

@@ -22,10 +22,7 @@ fn an_unknown_address_is_a_problem() {
     let ferry = Ferry::start();
     let answer = ferry.get("/nowhere");
     assert_eq!(answer.status, 404);
-    assert_eq!(
-        answer.header("content-type"),
-        Some("application/problem+json")
-    );
+    assert_eq!(answer.header("content-type"), Some("application/problem+json"));
     let problem: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
     assert_eq!(problem["code"], "NOT_FOUND");
     assert_eq!(problem["requestId"].as_str(), answer.header("x-request-id"));

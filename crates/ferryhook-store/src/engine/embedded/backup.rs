@@ -43,9 +43,7 @@ pub(super) fn backup(
 ) -> Result<Summary, StoreError> {
     if target.exists() {
         let name = target.display();
-        return Err(StoreError::Unusable(format!(
-            "{name} exists already; name a new directory"
-        )));
+        return Err(StoreError::Unusable(format!("{name} exists already; name a new directory")));
     }
     let staging = directory.path.join("backup.staging");
     let failed = |error| disk_error("the backup cannot be written", error);
@@ -210,9 +208,7 @@ pub fn restore(backup: &Path, target: &Path) -> Result<Summary, StoreError> {
     }
     directory::check_format(backup)?;
     if fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(StoreError::Unusable(format!(
-            "{place} is not empty; nothing was restored"
-        )));
+        return Err(StoreError::Unusable(format!("{place} is not empty; nothing was restored")));
     }
     let restored = copy_checked(backup, target, lines);
     if restored.is_err() {
@@ -231,23 +227,15 @@ fn copy_checked<'a>(
         let listed = (|| {
             let (hash, rest) = line.split_once(' ')?;
             let (bytes, file) = rest.split_once(' ')?;
-            Some((
-                u64::from_str_radix(hash, 16).ok()?,
-                bytes.parse::<u64>().ok()?,
-                file,
-            ))
+            Some((u64::from_str_radix(hash, 16).ok()?, bytes.parse::<u64>().ok()?, file))
         })();
         let Some((hash, bytes, file)) = listed.filter(|(_, _, file)| is_inside(file)) else {
-            return Err(StoreError::Damaged(format!(
-                "the backup's list has the line {line:?}"
-            )));
+            return Err(StoreError::Damaged(format!("the backup's list has the line {line:?}")));
         };
         let copied = copy(&backup.join(file), &target.join(file))
             .map_err(|error| disk_error(&format!("{file} cannot be restored"), error))?;
         if copied != (bytes, hash) {
-            return Err(StoreError::Damaged(format!(
-                "{file} in the backup is not what was saved"
-            )));
+            return Err(StoreError::Damaged(format!("{file} in the backup is not what was saved")));
         }
         summary.files += 1;
         summary.bytes += bytes;
@@ -257,7 +245,5 @@ fn copy_checked<'a>(
 
 /// Whether a listed path stays below the directory.
 fn is_inside(file: &str) -> bool {
-    Path::new(file)
-        .components()
-        .all(|part| matches!(part, std::path::Component::Normal(_)))
+    Path::new(file).components().all(|part| matches!(part, std::path::Component::Normal(_)))
 }

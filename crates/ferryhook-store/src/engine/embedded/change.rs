@@ -46,50 +46,31 @@ pub(super) enum Change {
         content: Vec<u8>,
     },
     /// The engine's own: a note about its segments.
-    Note { key: Vec<u8>, value: Vec<u8> },
+    Note {
+        key: Vec<u8>,
+        value: Vec<u8>,
+    },
 }
 
 /// What is to be written, with owned bytes.
 #[derive(Debug)]
 pub(super) enum Write {
-    Put {
-        key: Vec<u8>,
-        value: Vec<u8>,
-    },
-    PutWithContent {
-        key: Vec<u8>,
-        expires: Option<i64>,
-        content: Vec<u8>,
-        tail: Vec<u8>,
-    },
-    Delete {
-        key: Vec<u8>,
-    },
+    Put { key: Vec<u8>, value: Vec<u8> },
+    PutWithContent { key: Vec<u8>, expires: Option<i64>, content: Vec<u8>, tail: Vec<u8> },
+    Delete { key: Vec<u8> },
 }
 
 pub(super) fn prepare(action: Action) -> Change {
     let key = layout::row_key(action.key());
     match action {
         Action::Insert(insert) => {
-            let Insert {
-                kind,
-                version,
-                key: name,
-                indexes,
-                expires,
-                item,
-                content,
-                ..
-            } = insert;
+            let Insert { kind, version, key: name, indexes, expires, item, content, .. } = insert;
             Change::Insert {
                 key,
                 expires,
                 tail: codec::row_tail(kind, version, 1, &item),
                 content: (!content.is_empty()).then(|| codec::item_bytes(&content)),
-                entries: indexes
-                    .iter()
-                    .map(|entry| layout::entry_key(entry, &name))
-                    .collect(),
+                entries: indexes.iter().map(|entry| layout::entry_key(entry, &name)).collect(),
                 name,
             }
         }
@@ -97,44 +78,18 @@ pub(super) fn prepare(action: Action) -> Change {
             let (mut dropped, mut put) = (Vec::new(), Vec::new());
             if let Some(moves) = &patch.moves {
                 let gone = moves.from.iter().filter(|entry| !moves.to.contains(entry));
-                dropped = gone
-                    .map(|entry| layout::entry_key(entry, &patch.key))
-                    .collect();
+                dropped = gone.map(|entry| layout::entry_key(entry, &patch.key)).collect();
                 // Also those that stay: they carry the row's expiry, which may have changed.
-                put = moves
-                    .to
-                    .iter()
-                    .map(|entry| layout::entry_key(entry, &patch.key))
-                    .collect();
+                put = moves.to.iter().map(|entry| layout::entry_key(entry, &patch.key)).collect();
             }
-            Change::Patch {
-                key,
-                patch: Box::new(patch),
-                dropped,
-                put,
-            }
+            Change::Patch { key, patch: Box::new(patch), dropped, put }
         }
         Action::Delete(delete) => {
-            let entries = delete
-                .indexes
-                .iter()
-                .map(|entry| layout::entry_key(entry, &delete.key))
-                .collect();
-            Change::Delete {
-                key,
-                name: delete.key,
-                condition: delete.condition,
-                entries,
-            }
+            let entries =
+                delete.indexes.iter().map(|entry| layout::entry_key(entry, &delete.key)).collect();
+            Change::Delete { key, name: delete.key, condition: delete.condition, entries }
         }
-        Action::Require {
-            key: name,
-            condition,
-        } => Change::Require {
-            key,
-            name,
-            condition,
-        },
+        Action::Require { key: name, condition } => Change::Require { key, name, condition },
     }
 }
 
@@ -146,11 +101,7 @@ impl Change {
                 512 + tail.len() + content.as_ref().map_or(0, Vec::len)
             }
             Self::Patch { patch, .. } => {
-                512 + patch
-                    .set
-                    .iter()
-                    .map(|(_, value)| size_of_val(value))
-                    .sum::<usize>()
+                512 + patch.set.iter().map(|(_, value)| size_of_val(value)).sum::<usize>()
             }
             Self::Relocate { content, .. } => 512 + content.len(),
             _ => 512,
@@ -176,37 +127,17 @@ impl Change {
         writes: &mut Vec<Write>,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Insert {
-                key,
-                name,
-                expires,
-                tail,
-                content,
-                entries,
-            } => {
+            Self::Insert { key, name, expires, tail, content, entries } => {
                 if found.is_some() {
                     return Err(refused(place_in_batch, name, Condition::Absent));
                 }
                 writes.extend(entries.into_iter().map(|key| entry(key, expires)));
                 writes.push(match content {
-                    Some(content) => Write::PutWithContent {
-                        key,
-                        expires,
-                        content,
-                        tail,
-                    },
-                    None => Write::Put {
-                        key,
-                        value: codec::assemble(expires, None, &tail),
-                    },
+                    Some(content) => Write::PutWithContent { key, expires, content, tail },
+                    None => Write::Put { key, value: codec::assemble(expires, None, &tail) },
                 });
             }
-            Self::Patch {
-                key,
-                patch,
-                dropped,
-                put,
-            } => {
+            Self::Patch { key, patch, dropped, put } => {
                 let head = found.map(codec::read_head).transpose()?;
                 let Some(mut head) = head.filter(|head| holds(&patch.condition, head)) else {
                     return Err(refused(place_in_batch, patch.key, patch.condition));
@@ -219,31 +150,19 @@ impl Change {
                 let value = codec::assemble(head.expires, head.place, &tail);
                 writes.push(Write::Put { key, value });
             }
-            Self::Delete {
-                key,
-                name,
-                condition,
-                entries,
-            } => {
+            Self::Delete { key, name, condition, entries } => {
                 check(place_in_batch, name, condition, found)?;
                 writes.extend(entries.into_iter().map(|key| Write::Delete { key }));
                 writes.push(Write::Delete { key });
             }
-            Self::Require {
-                name, condition, ..
-            } => check(place_in_batch, name, condition, found)?,
+            Self::Require { name, condition, .. } => check(place_in_batch, name, condition, found)?,
             Self::Relocate { key, from, content } => {
                 let Some(found) = found.filter(|found| codec::place_of(found) == Some(from)) else {
                     return Ok(());
                 };
                 let expires = codec::expiry_of(found);
                 let tail = found[5 + codec::PLACE_BYTES..].to_vec();
-                writes.push(Write::PutWithContent {
-                    key,
-                    expires,
-                    content,
-                    tail,
-                });
+                writes.push(Write::PutWithContent { key, expires, content, tail });
             }
             Self::Note { key, value } => writes.push(Write::Put { key, value }),
         }
@@ -252,10 +171,7 @@ impl Change {
 }
 
 fn entry(key: Vec<u8>, expires: Option<i64>) -> Write {
-    Write::Put {
-        key,
-        value: codec::expiry_bytes(expires).to_vec(),
-    }
+    Write::Put { key, value: codec::expiry_bytes(expires).to_vec() }
 }
 
 fn apply(head: &mut Head, patch: Patch) -> Result<(), StoreError> {
@@ -294,11 +210,7 @@ fn check(
         Some(_) if condition == Condition::Absent => false,
         Some(found) => holds(&condition, &codec::read_head(found)?),
     };
-    if holds {
-        Ok(())
-    } else {
-        Err(refused(place, name, condition))
-    }
+    if holds { Ok(()) } else { Err(refused(place, name, condition)) }
 }
 
 fn holds(condition: &Condition, head: &Head) -> bool {
@@ -311,9 +223,5 @@ fn holds(condition: &Condition, head: &Head) -> bool {
 }
 
 fn refused(action: usize, key: Key, condition: Condition) -> StoreError {
-    StoreError::Refused {
-        action,
-        key,
-        condition,
-    }
+    StoreError::Refused { action, key, condition }
 }

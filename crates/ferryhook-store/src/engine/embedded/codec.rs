@@ -31,19 +31,12 @@ pub(super) const PLACE_BYTES: usize = 16;
 
 impl Place {
     /// Stands for content that is still on its way to the log.
-    pub(super) const UNKNOWN: Place = Place {
-        segment: 0,
-        offset: 0,
-        length: 0,
-        check: 0,
-    };
+    pub(super) const UNKNOWN: Place = Place { segment: 0, offset: 0, length: 0, check: 0 };
 
     fn to_bytes(self) -> [u8; PLACE_BYTES] {
         let mut bytes = [0; PLACE_BYTES];
         for (chunk, word) in
-            bytes
-                .chunks_exact_mut(4)
-                .zip([self.segment, self.offset, self.length, self.check])
+            bytes.chunks_exact_mut(4).zip([self.segment, self.offset, self.length, self.check])
         {
             chunk.copy_from_slice(&word.to_le_bytes());
         }
@@ -54,12 +47,7 @@ impl Place {
         let word = |at: usize| {
             u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
         };
-        Self {
-            segment: word(0),
-            offset: word(4),
-            length: word(8),
-            check: word(12),
-        }
+        Self { segment: word(0), offset: word(4), length: word(8), check: word(12) }
     }
 }
 
@@ -89,11 +77,7 @@ pub(super) fn has_expired(value: &[u8], now: i64) -> bool {
 
 /// The kind of a row's value, without reading the rest.
 pub(super) fn kind_of(value: &[u8]) -> Option<Kind> {
-    let at = 5 + if value.get(4)? & HAS_CONTENT != 0 {
-        PLACE_BYTES
-    } else {
-        0
-    };
+    let at = 5 + if value.get(4)? & HAS_CONTENT != 0 { PLACE_BYTES } else { 0 };
     Kind::from_number(*value.get(at)?)
 }
 
@@ -130,27 +114,15 @@ pub(super) fn read_head(value: &[u8]) -> Result<Head, StoreError> {
     let damaged = || StoreError::Damaged("a row in the tree cannot be read".into());
     let expires = expiry_of(value);
     let place = place_of(value);
-    let mut rest = value
-        .get(5 + if place.is_some() { PLACE_BYTES } else { 0 }..)
-        .ok_or_else(damaged)?;
+    let mut rest =
+        value.get(5 + if place.is_some() { PLACE_BYTES } else { 0 }..).ok_or_else(damaged)?;
     let [kind, version] = *take::<2>(&mut rest).ok_or_else(damaged)?;
     let kind = Kind::from_number(kind)
         .ok_or_else(|| StoreError::Damaged(format!("a row has the unknown kind {kind}")))?;
     let corrupt = || StoreError::corrupt(kind, "its bytes do not decode");
     let revision = take_varint(&mut rest).ok_or_else(corrupt)?;
-    let item = take_item(&mut rest)
-        .filter(|_| rest.is_empty())
-        .ok_or_else(corrupt)?;
-    Ok(Head {
-        expires,
-        place,
-        row: Row {
-            kind,
-            version,
-            revision,
-            item,
-        },
-    })
+    let item = take_item(&mut rest).filter(|_| rest.is_empty()).ok_or_else(corrupt)?;
+    Ok(Head { expires, place, row: Row { kind, version, revision, item } })
 }
 
 pub(super) fn item_bytes(item: &Item) -> Vec<u8> {
@@ -314,9 +286,7 @@ pub(super) fn take_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 fn take_text(rest: &mut &[u8]) -> Option<String> {
-    take_bytes(rest)
-        .and_then(|bytes| std::str::from_utf8(bytes).ok())
-        .map(str::to_owned)
+    take_bytes(rest).and_then(|bytes| std::str::from_utf8(bytes).ok()).map(str::to_owned)
 }
 
 pub(super) fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {

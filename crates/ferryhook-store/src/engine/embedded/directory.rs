@@ -57,10 +57,7 @@ impl Directory {
                 super::writer::disk_error("cannot set up the data directory", error)
             })?;
         }
-        Ok(Self {
-            path: path.to_owned(),
-            _lock: lock,
-        })
+        Ok(Self { path: path.to_owned(), _lock: lock })
     }
 
     pub(super) fn log(&self) -> PathBuf {
@@ -73,10 +70,7 @@ impl Directory {
 
     /// From where on the log is not yet in the tree's files.
     pub(super) fn checkpoint(&self) -> Result<Position, StoreError> {
-        let start = Position {
-            segment: 0,
-            offset: SEGMENT_HEADER,
-        };
+        let start = Position { segment: 0, offset: SEGMENT_HEADER };
         let text = match fs::read_to_string(self.path.join("CHECKPOINT")) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(start),
@@ -84,20 +78,14 @@ impl Directory {
         };
         let parse = || {
             let (segment, offset) = text.trim().split_once(' ')?;
-            Some(Position {
-                segment: segment.parse().ok()?,
-                offset: offset.parse().ok()?,
-            })
+            Some(Position { segment: segment.parse().ok()?, offset: offset.parse().ok()? })
         };
         parse().ok_or_else(|| StoreError::Damaged("CHECKPOINT is not two numbers".into()))
     }
 
     pub(super) fn set_checkpoint(&self, position: Position) -> io::Result<()> {
         let Position { segment, offset } = position;
-        replace(
-            &self.path.join("CHECKPOINT"),
-            &format!("{segment} {offset}\n"),
-        )
+        replace(&self.path.join("CHECKPOINT"), &format!("{segment} {offset}\n"))
     }
 }
 
@@ -117,10 +105,7 @@ pub(super) fn check_format(path: &Path) -> Result<(), StoreError> {
         }
         Err(error) => return Err(StoreError::Unusable(format!("{name}/FORMAT: {error}"))),
     };
-    let version = text
-        .trim()
-        .strip_prefix(FORMAT_WORD)
-        .and_then(|rest| rest.trim().parse().ok());
+    let version = text.trim().strip_prefix(FORMAT_WORD).and_then(|rest| rest.trim().parse().ok());
     match version {
         Some(FORMAT) => Ok(()),
         Some(newer) if newer > FORMAT => Err(StoreError::Unusable(format!(
@@ -144,12 +129,12 @@ fn lock(path: &Path) -> Result<File, StoreError> {
         .map_err(|error| StoreError::Unusable(format!("{name}/LOCK cannot be opened: {error}")))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Unusable(format!(
-            "{name} is in use by another Ferryhook process"
-        ))),
-        Err(TryLockError::Error(error)) => Err(StoreError::Unusable(format!(
-            "{name}/LOCK cannot be locked: {error}"
-        ))),
+        Err(TryLockError::WouldBlock) => {
+            Err(StoreError::Unusable(format!("{name} is in use by another Ferryhook process")))
+        }
+        Err(TryLockError::Error(error)) => {
+            Err(StoreError::Unusable(format!("{name}/LOCK cannot be locked: {error}")))
+        }
     }
 }
 

@@ -143,23 +143,12 @@ fn above(mut bytes: Vec<u8>) -> Vec<u8> {
 
 /// Reads an index entry's key back: the entry, and the row it stands for.
 pub(super) fn read_entry(index: Index, bytes: &[u8]) -> Result<(IndexKey, Key), StoreError> {
-    let IndexShape {
-        partition, sort, ..
-    } = index.shape();
+    let IndexShape { partition, sort, .. } = index.shape();
     let mut rest = bytes.get(1..).unwrap_or_default();
     let partition = take_part(&mut rest, partition.numeric)?;
-    let sort = sort
-        .map(|sort| take_part(&mut rest, sort.numeric))
-        .transpose()?;
+    let sort = sort.map(|sort| take_part(&mut rest, sort.numeric)).transpose()?;
     let key = take_row(index.table(), rest)?;
-    Ok((
-        IndexKey {
-            index,
-            partition,
-            sort,
-        },
-        key,
-    ))
+    Ok((IndexKey { index, partition, sort }, key))
 }
 
 pub(super) fn read_row(table: Table, bytes: &[u8]) -> Result<Key, StoreError> {
@@ -168,16 +157,8 @@ pub(super) fn read_row(table: Table, bytes: &[u8]) -> Result<Key, StoreError> {
 
 fn take_row(table: Table, mut rest: &[u8]) -> Result<Key, StoreError> {
     let partition = take_text(&mut rest)?;
-    let sort = table
-        .shape()
-        .sort
-        .map(|_| take_text(&mut rest))
-        .transpose()?;
-    Ok(Key {
-        table,
-        partition,
-        sort,
-    })
+    let sort = table.shape().sort.map(|_| take_text(&mut rest)).transpose()?;
+    Ok(Key { table, partition, sort })
 }
 
 fn take_part(rest: &mut &[u8], numeric: bool) -> Result<Part, StoreError> {
@@ -192,10 +173,7 @@ fn take_part(rest: &mut &[u8], numeric: bool) -> Result<Part, StoreError> {
 fn take_text(rest: &mut &[u8]) -> Result<String, StoreError> {
     let mut text = Vec::new();
     loop {
-        let zero = rest
-            .iter()
-            .position(|byte| *byte == 0)
-            .ok_or_else(bad_key)?;
+        let zero = rest.iter().position(|byte| *byte == 0).ok_or_else(bad_key)?;
         text.extend_from_slice(&rest[..zero]);
         let mark = rest.get(zero..zero + 2).ok_or_else(bad_key)?;
         *rest = &rest[zero + 2..];

@@ -77,10 +77,7 @@ impl Log {
         Ok(Self {
             directory: directory.to_owned(),
             file,
-            end: Position {
-                segment,
-                offset: SEGMENT_HEADER,
-            },
+            end: Position { segment, offset: SEGMENT_HEADER },
             synced: SEGMENT_HEADER,
             segment_bytes,
             faults,
@@ -129,10 +126,7 @@ impl Log {
         self.faults.check(Step::Sync)?;
         self.file.sync_all()?;
         self.file = file;
-        self.end = Position {
-            segment: next,
-            offset: SEGMENT_HEADER,
-        };
+        self.end = Position { segment: next, offset: SEGMENT_HEADER };
         self.synced = SEGMENT_HEADER;
         Ok(())
     }
@@ -143,25 +137,17 @@ impl Log {
 fn create_segment(directory: &Path, segment: u32, bytes: u32, faults: &Faults) -> io::Result<File> {
     faults.check(Step::Create)?;
     let path = segment_path(directory, segment);
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(&path)?;
-    let made = rustix::fs::fallocate(
-        &file,
-        rustix::fs::FallocateFlags::empty(),
-        0,
-        u64::from(bytes),
-    )
-    .map_err(io::Error::from)
-    .or_else(|error| match error.kind() {
-        io::ErrorKind::Unsupported => Ok(()),
-        _ => Err(error),
-    })
-    .and_then(|()| file.write_all_at(&segment_header(segment), 0))
-    .and_then(|()| file.sync_all())
-    .and_then(|()| File::open(directory)?.sync_all());
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+    let made =
+        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, u64::from(bytes))
+            .map_err(io::Error::from)
+            .or_else(|error| match error.kind() {
+                io::ErrorKind::Unsupported => Ok(()),
+                _ => Err(error),
+            })
+            .and_then(|()| file.write_all_at(&segment_header(segment), 0))
+            .and_then(|()| file.sync_all())
+            .and_then(|()| File::open(directory)?.sync_all());
     match made {
         Ok(()) => Ok(file),
         Err(error) => {
@@ -206,26 +192,19 @@ pub(super) enum ContentError {
 
 impl Contents {
     pub(super) fn new(directory: &Path) -> Self {
-        Self {
-            directory: directory.to_owned(),
-            open: Mutex::default(),
-        }
+        Self { directory: directory.to_owned(), open: Mutex::default() }
     }
 
     pub(super) fn read(&self, place: Place) -> Result<Vec<u8>, ContentError> {
-        let file = self
-            .file(place.segment)
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => ContentError::Moved,
-                _ => ContentError::Unreadable(error.to_string()),
-            })?;
+        let file = self.file(place.segment).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ContentError::Moved,
+            _ => ContentError::Unreadable(error.to_string()),
+        })?;
         let mut content = vec![0; place.length as usize];
         file.read_exact_at(&mut content, u64::from(place.offset))
             .map_err(|error| ContentError::Unreadable(error.to_string()))?;
         if content_check(&content) != place.check {
-            let Place {
-                segment, offset, ..
-            } = place;
+            let Place { segment, offset, .. } = place;
             return Err(ContentError::Unreadable(format!(
                 "its content in segment {segment} at {offset} does not match its checksum"
             )));
@@ -248,10 +227,7 @@ impl Contents {
 
     /// Deletes a segment nothing points into any more.
     pub(super) fn remove(&self, segment: u32) -> io::Result<()> {
-        self.open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&segment);
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&segment);
         std::fs::remove_file(segment_path(&self.directory, segment))
     }
 }
@@ -296,12 +272,7 @@ impl Op<'_> {
                 codec::push_bytes(frame, key);
                 None
             }
-            Op::PutWithContent {
-                key,
-                expires,
-                content,
-                tail,
-            } => {
+            Op::PutWithContent { key, expires, content, tail } => {
                 frame.push(tag::PUT_WITH_CONTENT);
                 codec::push_bytes(frame, key);
                 frame.extend_from_slice(&codec::expiry_bytes(*expires));
@@ -326,12 +297,8 @@ pub(super) fn read_frame(
     at: Position,
     mut each: impl FnMut(Op<'_>, Option<Place>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let bad = || {
-        StoreError::Damaged(format!(
-            "segment {} at {}: unknown op",
-            at.segment, at.offset
-        ))
-    };
+    let bad =
+        || StoreError::Damaged(format!("segment {} at {}: unknown op", at.segment, at.offset));
     let mut rest = &frame[FRAME_HEADER..];
     while let Some([tag]) = codec::take::<1>(&mut rest) {
         let key = codec::take_bytes(&mut rest).ok_or_else(bad)?;
@@ -352,15 +319,7 @@ pub(super) fn read_frame(
                     length: content.len() as u32,
                     check: content_check(content),
                 };
-                each(
-                    Op::PutWithContent {
-                        key,
-                        expires,
-                        content,
-                        tail,
-                    },
-                    Some(place),
-                )?;
+                each(Op::PutWithContent { key, expires, content, tail }, Some(place))?;
             }
             _ => return Err(bad()),
         }
@@ -400,17 +359,11 @@ impl Frames {
             // A crash while the segment was made: nothing can have been in it.
             let blank = length == 0 || header == [0; SEGMENT_HEADER as usize];
             if !blank {
-                return Err(StoreError::Damaged(format!(
-                    "{name} does not start as a log segment"
-                )));
+                return Err(StoreError::Damaged(format!("{name} does not start as a log segment")));
             }
         }
         let offset = from.offset.max(SEGMENT_HEADER);
-        Ok(Self {
-            file,
-            length,
-            at: Position { offset, ..from },
-        })
+        Ok(Self { file, length, at: Position { offset, ..from } })
     }
 
     pub(super) fn position(&self) -> Position {
@@ -452,8 +405,7 @@ impl Frames {
     fn rest(&self) -> io::Result<Vec<u8>> {
         let room = self.length.saturating_sub(u64::from(self.at.offset));
         let mut bytes = vec![0; usize::try_from(room).map_err(io::Error::other)?];
-        self.file
-            .read_exact_at(&mut bytes, u64::from(self.at.offset))?;
+        self.file.read_exact_at(&mut bytes, u64::from(self.at.offset))?;
         Ok(bytes)
     }
 
@@ -464,10 +416,7 @@ impl Frames {
             if rest[found..found + 4] != FRAME_MAGIC {
                 continue;
             }
-            let at = Position {
-                offset: self.at.offset + found as u32,
-                ..self.at
-            };
+            let at = Position { offset: self.at.offset + found as u32, ..self.at };
             if let Some(frame) = self.frame_at(at)? {
                 let synced = u32::from_le_bytes([frame[8], frame[9], frame[10], frame[11]]);
                 if synced > self.at.offset {

@@ -8,20 +8,13 @@ use std::sync::LazyLock;
 
 /// Number 0 means "spelled out".
 pub(super) fn number_of(name: &str) -> Option<u64> {
-    static NUMBERS: LazyLock<HashMap<&str, u64>> = LazyLock::new(|| {
-        NAMES
-            .iter()
-            .zip(1..)
-            .map(|(name, number)| (*name, number))
-            .collect()
-    });
+    static NUMBERS: LazyLock<HashMap<&str, u64>> =
+        LazyLock::new(|| NAMES.iter().zip(1..).map(|(name, number)| (*name, number)).collect());
     NUMBERS.get(name).copied()
 }
 
 pub(super) fn name_of(number: u64) -> Option<&'static str> {
-    NAMES
-        .get(usize::try_from(number.checked_sub(1)?).ok()?)
-        .copied()
+    NAMES.get(usize::try_from(number.checked_sub(1)?).ok()?).copied()
 }
 
 const NAMES: &[&str] = &[

@@ -15,7 +15,7 @@ use super::codec;
 use super::directory::Directory;
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
-use super::shared::{Shared, tree_error};
+use super::shared::{Shared, lock, tree_error};
 use super::tally::Tally;
 use super::writer;
 use crate::StoreError;
@@ -25,7 +25,6 @@ pub(super) struct Recovered {
     pub(super) next_segment: u32,
     /// Notes about the segments that were read, which no one has noted yet.
     pub(super) notes: Vec<Change>,
-    pub(super) entries: Tally,
 }
 
 pub(super) fn recover(
@@ -51,10 +50,7 @@ pub(super) fn recover(
     let mut broken: Option<Position> = None;
     for segment in &segments {
         let mut content = Tally::default();
-        let start = Position {
-            segment: *segment,
-            offset: SEGMENT_HEADER,
-        };
+        let start = Position { segment: *segment, offset: SEGMENT_HEADER };
         let mut frames = Frames::open(&path, start)?;
         loop {
             match frames.next().map_err(unreadable)? {
@@ -66,12 +62,7 @@ pub(super) fn recover(
                     let table = shared.tree.active_memtable();
                     let mut table_bytes = 0;
                     log::read_frame(&frame, at, |op, place| {
-                        if let Op::PutWithContent {
-                            expires,
-                            content: bytes,
-                            ..
-                        } = &op
-                        {
+                        if let Op::PutWithContent { expires, content: bytes, .. } = &op {
                             content.add(*expires, bytes.len() as u64);
                         }
                         if let Some(sequence) = sequence {
@@ -96,27 +87,17 @@ pub(super) fn recover(
                 }
             }
         }
-        let note = Change::Note {
-            key: layout::segment_note(*segment),
-            value: content.to_value(),
-        };
+        let note = Change::Note { key: layout::segment_note(*segment), value: content.to_value() };
         notes.push(note);
     }
     if let Some(Position { segment, offset }) = broken {
-        tracing::warn!(
-            segment,
-            offset,
-            "the log's tail was torn and never acknowledged; cut off"
-        );
+        tracing::warn!(segment, offset, "the log's tail was torn and never acknowledged; cut off");
         cut(&path, segment, offset).map_err(unreadable)?;
     }
     shared.publish();
     let last = segments.last().copied().unwrap_or(checkpoint.segment);
-    Ok(Recovered {
-        next_segment: last + 1,
-        notes,
-        entries,
-    })
+    *lock(&shared.entries) = entries;
+    Ok(Recovered { next_segment: last + 1, notes })
 }
 
 fn count(entries: &mut Tally, op: &Op<'_>) {
@@ -139,9 +120,7 @@ fn damaged(directory: &Path, place: Position) -> StoreError {
 }
 
 fn cut(directory: &Path, segment: u32, offset: u32) -> io::Result<()> {
-    let file = OpenOptions::new()
-        .write(true)
-        .open(log::segment_path(directory, segment))?;
+    let file = OpenOptions::new().write(true).open(log::segment_path(directory, segment))?;
     file.set_len(u64::from(offset))?;
     file.sync_all()
 }

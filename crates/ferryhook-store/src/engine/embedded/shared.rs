@@ -9,6 +9,7 @@ use std::time::Duration;
 use lsm_tree::{AbstractTree, AnyTree, SeqNo, SequenceNumberCounter};
 
 use super::log::Contents;
+use super::tally::Tally;
 use crate::StoreError;
 
 pub(super) struct Shared {
@@ -28,6 +29,8 @@ pub(super) struct Shared {
     trouble: Mutex<Option<(io::ErrorKind, String)>>,
     drained: Condvar,
     failure: OnceLock<String>,
+    /// All entries of the tree that expire, by when. Noted in the tree with every new segment.
+    pub(super) entries: Mutex<Tally>,
     /// Content bytes of each segment that were deleted before they expired.
     pub(super) freed: Mutex<HashMap<u32, u64>>,
 }
@@ -50,6 +53,7 @@ impl Shared {
             trouble: Mutex::default(),
             drained: Condvar::new(),
             failure: OnceLock::new(),
+            entries: Mutex::default(),
             freed: Mutex::default(),
         }
     }
@@ -71,10 +75,7 @@ impl Shared {
     pub(super) fn oldest_read(&self) -> SeqNo {
         let reading = lock(&self.reading);
         let visible = self.visible.load(Ordering::Acquire);
-        reading
-            .keys()
-            .next()
-            .map_or(visible, |oldest| visible.min(*oldest))
+        reading.keys().next().map_or(visible, |oldest| visible.min(*oldest))
     }
 
     /// The first failure that makes every later promise impossible; it stays.
@@ -95,9 +96,7 @@ impl Shared {
     }
 
     pub(super) fn flushed(&self, result: Result<(), &lsm_tree::Error>) {
-        *lock(&self.trouble) = result
-            .err()
-            .map(|error| (io_kind(error), error.to_string()));
+        *lock(&self.trouble) = result.err().map(|error| (io_kind(error), error.to_string()));
         self.drained.notify_all();
     }
 
@@ -111,9 +110,7 @@ impl Shared {
                     _ => StoreError::Unavailable(what.clone(), None),
                 });
             }
-            let waited = self
-                .drained
-                .wait_timeout(trouble, Duration::from_millis(100));
+            let waited = self.drained.wait_timeout(trouble, Duration::from_millis(100));
             trouble = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         Ok(())

@@ -22,10 +22,7 @@ impl Tally {
     }
 
     pub(super) fn expired(&self, now: i64) -> u64 {
-        self.0
-            .range(..=hour_of(now))
-            .map(|(_, amount)| amount)
-            .sum()
+        self.0.range(..=hour_of(now)).map(|(_, amount)| amount).sum()
     }
 
     pub(super) fn forget_expired(&mut self, now: i64) {
@@ -54,9 +51,7 @@ impl Tally {
 }
 
 fn hour_of(now: i64) -> u32 {
-    u32::try_from(now / 3600)
-        .unwrap_or(NEVER - 1)
-        .min(NEVER - 1)
+    u32::try_from(now / 3600).unwrap_or(NEVER - 1).min(NEVER - 1)
 }
 
 #[cfg(test)]
@@ -70,10 +65,7 @@ mod tests {
         tally.add(Some(7300), 7);
         tally.add(None, 11);
         assert_eq!(tally.total(), 23);
-        assert_eq!(
-            [0, 3600, 7199, 7200, 10_800].map(|now| tally.expired(now)),
-            [0, 0, 0, 5, 12]
-        );
+        assert_eq!([0, 3600, 7199, 7200, 10_800].map(|now| tally.expired(now)), [0, 0, 0, 5, 12]);
         assert_eq!(Tally::from_value(&tally.to_value()), Some(tally.clone()));
         tally.forget_expired(7200);
         assert_eq!(tally.total(), 18);

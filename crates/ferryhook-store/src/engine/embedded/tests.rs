@@ -56,12 +56,7 @@ fn key(number: u64) -> Key {
 
 fn parcel(number: u64) -> Parcel {
     let body = format!("{number}:").repeat(100);
-    Parcel {
-        number,
-        status: "received".into(),
-        body,
-        expires: None,
-    }
+    Parcel { number, status: "received".into(), body, expires: None }
 }
 
 const START: &str = "2026-01-01T00:00:00Z";
@@ -82,12 +77,7 @@ impl Bench {
             table_bytes_max: 64 * 1024,
             ..EmbeddedConfig::new(directory.path().join("data"))
         };
-        Self {
-            directory,
-            env,
-            clock,
-            config,
-        }
+        Self { directory, env, clock, config }
     }
 
     fn open(&self) -> Embedded {
@@ -104,17 +94,11 @@ impl Bench {
 }
 
 async fn insert(engine: &Embedded, parcel: &Parcel) -> Result<(), StoreError> {
-    engine
-        .commit(Batch::new().insert(parcel), Durability::Synced)
-        .await
+    engine.commit(Batch::new().insert(parcel), Durability::Synced).await
 }
 
 async fn get(engine: &Embedded, number: u64) -> Option<Stored<Parcel>> {
-    engine
-        .get(&key(number))
-        .await
-        .unwrap()
-        .map(|row| Stored::from_row(row).unwrap())
+    engine.get(&key(number)).await.unwrap().map(|row| Stored::from_row(row).unwrap())
 }
 
 /// All that a query finds, page by page.
@@ -123,10 +107,7 @@ async fn list(engine: &Embedded, query: Query) -> Vec<u64> {
     let mut query = query.limit(7);
     loop {
         let page = engine.query(query.clone()).await.unwrap();
-        let rows = page
-            .rows
-            .into_iter()
-            .map(|row| Stored::<Parcel>::from_row(row).unwrap());
+        let rows = page.rows.into_iter().map(|row| Stored::<Parcel>::from_row(row).unwrap());
         numbers.extend(rows.map(|parcel| parcel.number));
         match page.next {
             Some(next) => query = query.after(Some(next)),
@@ -160,10 +141,7 @@ async fn what_was_committed_is_there_after_reopening() {
         assert_eq!(get(&engine, number).await.unwrap().record, parcel(number));
     }
     assert_eq!(list(&engine, by_time()).await, (0..500).collect::<Vec<_>>());
-    assert_eq!(
-        list(&engine, inbox().newest_first()).await,
-        (0..500).rev().collect::<Vec<_>>()
-    );
+    assert_eq!(list(&engine, inbox().newest_first()).await, (0..500).rev().collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -186,24 +164,11 @@ async fn a_status_change_does_not_write_the_content_again() {
     insert(&engine, &big).await.unwrap();
     let written = log_bytes(&bench);
     let was = get(&engine, 1).await.unwrap();
-    let now = Parcel {
-        status: "delivered".into(),
-        ..was.record.clone()
-    };
-    engine
-        .commit(Batch::new().replace(&was, &now), Durability::Synced)
-        .await
-        .unwrap();
-    assert!(
-        log_bytes(&bench) - written < 500,
-        "{} bytes",
-        log_bytes(&bench) - written
-    );
+    let now = Parcel { status: "delivered".into(), ..was.record.clone() };
+    engine.commit(Batch::new().replace(&was, &now), Durability::Synced).await.unwrap();
+    assert!(log_bytes(&bench) - written < 500, "{} bytes", log_bytes(&bench) - written);
     assert_eq!(get(&engine, 1).await.unwrap().record, now);
-    assert_eq!(
-        list(&engine, with_status("received")).await,
-        Vec::<u64>::new()
-    );
+    assert_eq!(list(&engine, with_status("received")).await, Vec::<u64>::new());
     assert_eq!(list(&engine, with_status("delivered")).await, [1]);
 }
 
@@ -213,10 +178,7 @@ fn log_bytes(bench: &Bench) -> u64 {
         .into_iter()
         .map(|path| {
             let bytes = std::fs::read(path).unwrap();
-            bytes
-                .iter()
-                .rposition(|byte| *byte != 0)
-                .map_or(0, |last| last as u64 + 1)
+            bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last as u64 + 1)
         })
         .sum()
 }
@@ -224,8 +186,5 @@ fn log_bytes(bench: &Bench) -> u64 {
 fn segments(bench: &Bench) -> Vec<PathBuf> {
     let directory = bench.config.directory.join("log");
     let numbers = log::list_segments(&directory).unwrap();
-    numbers
-        .into_iter()
-        .map(|number| log::segment_path(&directory, number))
-        .collect()
+    numbers.into_iter().map(|number| log::segment_path(&directory, number)).collect()
 }

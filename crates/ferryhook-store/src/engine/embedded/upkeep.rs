@@ -117,14 +117,9 @@ impl Upkeep {
         let tree = &self.shared.tree;
         let strategy = Arc::new(Leveled::default().with_table_target_size(TABLE_TARGET_BYTES));
         loop {
-            let _files = self
-                .shared
-                .files
-                .read()
-                .unwrap_or_else(PoisonError::into_inner);
+            let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
             let before = tree.current_version().id();
-            tree.compact(strategy.clone(), self.shared.oldest_read())
-                .map_err(tree_error)?;
+            tree.compact(strategy.clone(), self.shared.oldest_read()).map_err(tree_error)?;
             if tree.current_version().id() == before {
                 return Ok(());
             }
@@ -140,31 +135,19 @@ impl Upkeep {
 
     fn compact_expired(&self) -> Result<(), StoreError> {
         let now = self.env.now().as_seconds() - GRACE_SECONDS;
-        let Some(mut entries) = self.note(&layout::tree_note())? else {
-            return Ok(());
-        };
+        let expired = lock(&self.shared.entries).expired(now);
         let all = self.shared.tree.approximate_len() as u64;
-        if all == 0 || entries.expired(now) * 100 < all * EXPIRED_PERCENT {
+        if all == 0 || expired * 100 < all * EXPIRED_PERCENT {
             return Ok(());
         }
         {
-            let _files = self
-                .shared
-                .files
-                .read()
-                .unwrap_or_else(PoisonError::into_inner);
+            let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
             let oldest = self.shared.oldest_read();
-            self.shared
-                .tree
-                .major_compact(TABLE_TARGET_BYTES, oldest)
-                .map_err(tree_error)?;
+            self.shared.tree.major_compact(TABLE_TARGET_BYTES, oldest).map_err(tree_error)?;
         }
         show(&self.shared);
-        entries.forget_expired(now);
-        (self.submit)(vec![Change::Note {
-            key: layout::tree_note(),
-            value: entries.to_value(),
-        }])
+        lock(&self.shared.entries).forget_expired(now);
+        Ok(())
     }
 
     fn free_segments(&self) -> Result<u64, StoreError> {
@@ -175,10 +158,7 @@ impl Upkeep {
         let segments = log::list_segments(&path)
             .map_err(|error| StoreError::unavailable("the log cannot be read", error))?;
         let mut won = 0;
-        for segment in segments
-            .into_iter()
-            .filter(|segment| *segment < checkpoint.segment)
-        {
+        for segment in segments.into_iter().filter(|segment| *segment < checkpoint.segment) {
             let Some(content) = self.note(&layout::segment_note(segment))? else {
                 continue;
             };
@@ -198,24 +178,13 @@ impl Upkeep {
 
     /// Writes the living content of a segment to the end of the log.
     fn move_living(&self, segment: u32, now: i64) -> Result<(), StoreError> {
-        let start = Position {
-            segment,
-            offset: SEGMENT_HEADER,
-        };
+        let start = Position { segment, offset: SEGMENT_HEADER };
         let mut frames = Frames::open(&self.directory.log(), start)?;
         let mut moving = Vec::new();
         let unreadable = |error| StoreError::unavailable("the log cannot be read", error);
         while let Next::Frame(at, frame) = frames.next().map_err(unreadable)? {
             log::read_frame(&frame, at, |op, place| {
-                if let (
-                    Op::PutWithContent {
-                        key,
-                        expires,
-                        content,
-                        ..
-                    },
-                    Some(from),
-                ) = (op, place)
+                if let (Op::PutWithContent { key, expires, content, .. }, Some(from)) = (op, place)
                     && expires.is_none_or(|at| at > now)
                 {
                     let (key, content) = (key.to_vec(), content.to_vec());
@@ -227,19 +196,11 @@ impl Upkeep {
                 (self.submit)(moving.split_off(moving.len() - MOVE_AT_ONCE))?;
             }
         }
-        if moving.is_empty() {
-            Ok(())
-        } else {
-            (self.submit)(moving)
-        }
+        if moving.is_empty() { Ok(()) } else { (self.submit)(moving) }
     }
 
     fn delete_segment(&self, segment: u32) -> Result<u64, StoreError> {
-        let _files = self
-            .shared
-            .files
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
         let path = log::segment_path(&self.directory.log(), segment);
         let gone = |error| StoreError::unavailable("a log segment cannot be deleted", error);
         let bytes = std::fs::metadata(&path).map_err(gone)?.len();

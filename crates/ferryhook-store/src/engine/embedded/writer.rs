@@ -6,12 +6,15 @@
 //! the same sync, because it may rest on a commit of the same group.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use ferryhook_core::Env;
 use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, ValueType};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::change::{Change, Write};
 use super::codec::{self, Place};
@@ -25,6 +28,8 @@ use crate::batch::Durability;
 /// How much one group takes from the channel.
 const GROUP_COMMITS_MAX: usize = 1024;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How many turns to wait for a group to fill when the one before was larger.
+const GATHER_TURNS: usize = 100;
 /// Full tables in memory that may wait to be written out before commits have to wait too.
 const SEALED_MAX: usize = 2;
 
@@ -58,42 +63,91 @@ pub(super) struct Writer {
     pub(super) table_bytes_max: u64,
     /// Content of the current segment, by expiry.
     pub(super) content: Tally,
-    /// All entries of the tree, by expiry.
-    pub(super) entries: Tally,
     /// Notes to write with the next group.
     pub(super) notes: Vec<Change>,
 }
 
-type Waiting = (
-    oneshot::Sender<Result<(), StoreError>>,
-    Result<(), StoreError>,
-);
+type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>);
 
 #[derive(Default)]
 struct Group {
     waiting: Vec<Waiting>,
     permits: Vec<OwnedSemaphorePermit>,
     writes: Vec<Write>,
-    /// Rows this group has written so far, for the conditions of the commits behind.
-    rows: HashMap<Vec<u8>, Option<Vec<u8>>>,
+    /// Where this group wrote a row last, by the hash of its key: the conditions of the commits
+    /// behind look here first.
+    rows: HashMap<u64, usize, BuildHasherDefault<Hashed>>,
     sync: bool,
+}
+
+impl Group {
+    /// What this group has at the key: nothing known, a deletion, or a value.
+    fn find(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
+        let write = self.writes.get(*self.rows.get(&xxh3_64(key))?)?;
+        match write {
+            Write::Put { key: own, value } if own == key => Some(Some(value.clone())),
+            // The content's place is not known yet, and no condition asks for it.
+            Write::PutWithContent { key: own, expires, tail, .. } if own == key => {
+                Some(Some(codec::assemble(*expires, Some(Place::UNKNOWN), tail)))
+            }
+            Write::Delete { key: own } if own == key => Some(None),
+            _ => None,
+        }
+    }
+
+    fn remember(&mut self, from: usize) {
+        for (place, write) in self.writes.iter().enumerate().skip(from) {
+            if !layout::is_entry(write.key()) {
+                self.rows.insert(xxh3_64(write.key()), place);
+            }
+        }
+    }
+}
+
+enum Found {
+    Own(Vec<u8>),
+    Tree(lsm_tree::Slice),
+}
+
+impl Deref for Found {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Own(value) => value,
+            Self::Tree(value) => value,
+        }
+    }
+}
+
+/// The keys of [`Group::rows`] are hashes already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
 }
 
 impl Writer {
     pub(super) fn run(mut self) {
+        let mut last_group = 0;
         while let Some(first) = self.requests.blocking_recv() {
+            self.gather(last_group / 2);
             let mut group = Group::default();
             let mut seals = Vec::new();
             let mut next = Some(first);
             let mut bytes = 0;
             while let Some(request) = next {
                 match request {
-                    Request::Commit {
-                        changes,
-                        durability,
-                        done,
-                        _permit: permit,
-                    } => {
+                    Request::Commit { changes, durability, done, _permit: permit } => {
                         bytes += changes.iter().map(Change::bytes).sum::<usize>();
                         let decided = self.decide(&mut group, changes);
                         group.sync |= durability == Durability::Synced;
@@ -103,12 +157,9 @@ impl Writer {
                     Request::Seal { done, go_on } => seals.push((done, go_on)),
                 }
                 let more = group.waiting.len() < GROUP_COMMITS_MAX && bytes < GROUP_BYTES_MAX;
-                next = if more {
-                    self.requests.try_recv().ok()
-                } else {
-                    None
-                };
+                next = if more { self.requests.try_recv().ok() } else { None };
             }
+            last_group = group.waiting.len();
             self.finish(group);
             for (done, go_on) in seals {
                 let _ = done.send(self.seal());
@@ -121,51 +172,42 @@ impl Writer {
         }
     }
 
+    /// Those who were just answered are about to ask again: a moment's patience puts them into
+    /// one group instead of two. A lone caller never waits.
+    fn gather(&self, expected: usize) {
+        for _ in 0..GATHER_TURNS {
+            if self.requests.len() >= expected {
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+
     /// Checks one commit against the tree and the group so far, and adds its writes.
     fn decide(&self, group: &mut Group, changes: Vec<Change>) -> Result<(), StoreError> {
         self.shared.check()?;
         let now = self.env.now().as_seconds();
-        let mut writes = Vec::with_capacity(changes.len() * 4);
+        let before = group.writes.len();
         for (place, change) in changes.into_iter().enumerate() {
-            let key = change.key();
-            match group.rows.get(key) {
-                Some(found) => {
-                    let found = found
-                        .as_deref()
-                        .filter(|value| !codec::has_expired(value, now));
-                    change.decide(place, found, &mut writes)?;
-                }
-                None => {
-                    let found = self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)?;
-                    let found = found
-                        .as_deref()
-                        .filter(|value| !codec::has_expired(value, now));
-                    if let (Some(found), Change::Delete { .. }) = (found, &change) {
-                        self.note_freed(found);
-                    }
-                    change.decide(place, found, &mut writes)?;
-                }
+            let found = match group.find(change.key()) {
+                Some(found) => found.map(Found::Own),
+                None => self
+                    .shared
+                    .tree
+                    .get(change.key(), SeqNo::MAX)
+                    .map_err(tree_error)?
+                    .map(Found::Tree),
+            };
+            let found = found.as_deref().filter(|value| !codec::has_expired(value, now));
+            if let (Some(found), Change::Delete { .. }) = (found, &change) {
+                self.note_freed(found);
+            }
+            if let Err(error) = change.decide(place, found, &mut group.writes) {
+                group.writes.truncate(before);
+                return Err(error);
             }
         }
-        for write in &writes {
-            match write {
-                Write::Put { key, value } if !layout::is_entry(key) => {
-                    group.rows.insert(key.clone(), Some(value.clone()));
-                }
-                Write::PutWithContent {
-                    key, expires, tail, ..
-                } => {
-                    // The content's place is not known yet, and no condition asks for it.
-                    let value = codec::assemble(*expires, Some(Place::UNKNOWN), tail);
-                    group.rows.insert(key.clone(), Some(value));
-                }
-                Write::Delete { key } if !layout::is_entry(key) => {
-                    group.rows.insert(key.clone(), None);
-                }
-                _ => {}
-            }
-        }
-        group.writes.extend(writes);
+        group.remember(before);
         Ok(())
     }
 
@@ -178,11 +220,7 @@ impl Writer {
     fn finish(&mut self, mut group: Group) {
         if !group.writes.is_empty() {
             if let Err(error) = self.write(&mut group) {
-                for (_, result) in group
-                    .waiting
-                    .iter_mut()
-                    .filter(|(_, result)| result.is_ok())
-                {
+                for (_, result) in group.waiting.iter_mut().filter(|(_, result)| result.is_ok()) {
                     *result = Err(again(&error));
                 }
             }
@@ -203,10 +241,7 @@ impl Writer {
         }
         let mut frame = vec![0; FRAME_HEADER];
         let at = self.log.end();
-        let places: Vec<_> = writes
-            .iter()
-            .map(|write| write.op().push(&mut frame, at))
-            .collect();
+        let places: Vec<_> = writes.iter().map(|write| write.op().push(&mut frame, at)).collect();
         let written = self.log.append(&mut frame).and_then(|()| match group.sync {
             true => self.log.sync(),
             false => Ok(()),
@@ -225,7 +260,7 @@ impl Writer {
 
     /// Lets the writes into the tree, all at once to any reader.
     fn enter(&mut self, writes: Vec<Write>, places: &[Option<Place>]) -> u64 {
-        writes.iter().for_each(|write| self.count(write));
+        self.count(&writes);
         let table = self.shared.tree.active_memtable();
         let _entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
@@ -237,22 +272,20 @@ impl Writer {
         bytes
     }
 
-    fn count(&mut self, write: &Write) {
-        match write {
-            Write::Put { value, .. } => {
-                if let Some(at) = codec::expiry_of(value) {
-                    self.entries.add(Some(at), 1);
+    fn count(&mut self, writes: &[Write]) {
+        let mut entries = lock(&self.shared.entries);
+        for write in writes {
+            let expires = match write {
+                Write::Put { value, .. } => codec::expiry_of(value),
+                Write::PutWithContent { expires, content, .. } => {
+                    self.content.add(*expires, content.len() as u64);
+                    *expires
                 }
+                Write::Delete { .. } => None,
+            };
+            if expires.is_some() {
+                entries.add(expires, 1);
             }
-            Write::PutWithContent {
-                expires, content, ..
-            } => {
-                self.content.add(*expires, content.len() as u64);
-                if expires.is_some() {
-                    self.entries.add(*expires, 1);
-                }
-            }
-            Write::Delete { .. } => {}
         }
     }
 
@@ -266,16 +299,10 @@ impl Writer {
             disk_error("no new log segment could be begun", error)
         })?;
         let content = std::mem::take(&mut self.content);
-        self.notes.push(Change::Note {
-            key: layout::segment_note(ended),
-            value: content.to_value(),
-        });
-        self.entries
-            .forget_expired(self.env.now().as_seconds() - FORGET_AFTER_SECONDS);
-        self.notes.push(Change::Note {
-            key: layout::tree_note(),
-            value: self.entries.to_value(),
-        });
+        self.notes
+            .push(Change::Note { key: layout::segment_note(ended), value: content.to_value() });
+        let entries = lock(&self.shared.entries).to_value();
+        self.notes.push(Change::Note { key: layout::tree_note(), value: entries });
         Ok(())
     }
 
@@ -297,35 +324,27 @@ impl Writer {
         self.shared.check()?;
         self.rotate()?;
         // The notes about the ended segment belong into the table that is sealed with it.
-        self.write(&mut Group {
-            sync: true,
-            ..Group::default()
-        })?;
+        self.write(&mut Group { sync: true, ..Group::default() })?;
         self.seal_table()?;
         self.rotate()?;
         Ok(self.log.end())
     }
 }
 
-/// Expired entries stay in the tally this long, so that a sweep sees them before they are forgotten.
-const FORGET_AFTER_SECONDS: i64 = 90 * 24 * 3600;
-
 impl Write {
+    fn key(&self) -> &[u8] {
+        match self {
+            Self::Put { key, .. } | Self::PutWithContent { key, .. } | Self::Delete { key } => key,
+        }
+    }
+
     fn op(&self) -> Op<'_> {
         match self {
             Self::Put { key, value } => Op::Put { key, value },
             Self::Delete { key } => Op::Delete { key },
-            Self::PutWithContent {
-                key,
-                expires,
-                content,
-                tail,
-            } => Op::PutWithContent {
-                key,
-                expires: *expires,
-                content,
-                tail,
-            },
+            Self::PutWithContent { key, expires, content, tail } => {
+                Op::PutWithContent { key, expires: *expires, content, tail }
+            }
         }
     }
 }
@@ -333,31 +352,20 @@ impl Write {
 fn insert(table: &Memtable, write: Write, place: Option<Place>, sequence: SeqNo) -> u64 {
     let (key, value, kind) = match write {
         Write::Put { key, value } => (key, value, ValueType::Value),
-        Write::PutWithContent {
-            key, expires, tail, ..
-        } => (
-            key,
-            codec::assemble(expires, place, &tail),
-            ValueType::Value,
-        ),
+        Write::PutWithContent { key, expires, tail, .. } => {
+            (key, codec::assemble(expires, place, &tail), ValueType::Value)
+        }
         Write::Delete { key } => (key, Vec::new(), ValueType::Tombstone),
     };
-    table
-        .insert(InternalValue::from_components(key, value, sequence, kind))
-        .1
+    table.insert(InternalValue::from_components(key, value, sequence, kind)).1
 }
 
 /// Lets one op of the log into the tree again, after a crash.
 pub(super) fn replay(table: &Memtable, op: &Op<'_>, place: Option<Place>, sequence: SeqNo) -> u64 {
     let write = match op {
-        Op::Put { key, value } => Write::Put {
-            key: key.to_vec(),
-            value: value.to_vec(),
-        },
+        Op::Put { key, value } => Write::Put { key: key.to_vec(), value: value.to_vec() },
         Op::Delete { key } => Write::Delete { key: key.to_vec() },
-        Op::PutWithContent {
-            key, expires, tail, ..
-        } => Write::PutWithContent {
+        Op::PutWithContent { key, expires, tail, .. } => Write::PutWithContent {
             key: key.to_vec(),
             expires: *expires,
             content: Vec::new(),

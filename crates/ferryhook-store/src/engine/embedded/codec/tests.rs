@@ -21,11 +21,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 fn any_item() -> impl Strategy<Value = Item> {
     prop::collection::btree_map("[a-zA-Z#_]{1,12}|eventId|status|body", any_value(), 0..12)
-        .prop_map(|map| {
-            map.into_iter()
-                .map(|(name, value)| (name.into(), value))
-                .collect()
-        })
+        .prop_map(|map| map.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
 proptest! {
@@ -59,19 +55,9 @@ proptest! {
 #[test]
 fn expiry_is_kept_to_the_second_and_never_means_never() {
     assert_eq!(expiry_of(&expiry_bytes(None)), None);
-    assert_eq!(
-        expiry_of(&expiry_bytes(Some(1_800_000_000))),
-        Some(1_800_000_000)
-    );
-    assert_eq!(
-        expiry_of(&expiry_bytes(Some(-5))),
-        Some(1),
-        "long gone is still gone"
-    );
-    assert_eq!(
-        expiry_of(&expiry_bytes(Some(i64::MAX))),
-        Some(i64::from(u32::MAX))
-    );
+    assert_eq!(expiry_of(&expiry_bytes(Some(1_800_000_000))), Some(1_800_000_000));
+    assert_eq!(expiry_of(&expiry_bytes(Some(-5))), Some(1), "long gone is still gone");
+    assert_eq!(expiry_of(&expiry_bytes(Some(i64::MAX))), Some(i64::from(u32::MAX)));
 }
 
 #[test]

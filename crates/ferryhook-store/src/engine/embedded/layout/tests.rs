@@ -45,9 +45,7 @@ proptest! {
 #[test]
 fn a_prefix_covers_its_keys_and_no_others() {
     let query = Query::table(Kind::Source, "USER#u").prefix("SRC#");
-    let (Bound::Included(low), Bound::Excluded(high)) = span(&query) else {
-        panic!()
-    };
+    let (Bound::Included(low), Bound::Excluded(high)) = span(&query) else { panic!() };
     let inside = |sort: &str| {
         let bytes = row_key(&Key::new(Table::Main, "USER#u", sort));
         low <= bytes && bytes < high

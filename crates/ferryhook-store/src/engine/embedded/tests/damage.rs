@@ -20,10 +20,7 @@ fn open_with(bench: &Bench, path: &Path, bytes: &[u8]) -> Result<Embedded, Store
     let _ = std::fs::remove_dir_all(&copy);
     copy_tree(&bench.config.directory, &copy);
     std::fs::write(copy.join(name), bytes).unwrap();
-    let config = EmbeddedConfig {
-        directory: copy,
-        ..bench.config.clone()
-    };
+    let config = EmbeddedConfig { directory: copy, ..bench.config.clone() };
     Embedded::open(config, bench.env.clone())
 }
 
@@ -50,10 +47,7 @@ async fn assert_first(engine: &Embedded, count: u64) {
 /// Where each frame ends.
 fn frame_ends(path: &Path) -> Vec<usize> {
     let number = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-    let start = log::Position {
-        segment: number,
-        offset: 0,
-    };
+    let start = log::Position { segment: number, offset: 0 };
     let mut frames = log::Frames::open(path.parent().unwrap(), start).unwrap();
     let mut ends = Vec::new();
     while let log::Next::Frame(..) = frames.next().unwrap() {
@@ -69,11 +63,7 @@ async fn a_log_cut_at_any_byte_of_its_last_frames_opens_with_the_whole_frames() 
     assert_eq!(ends.len(), 5);
     for cut in ends[2]..=ends[4] {
         let engine = open_with(&bench, &path, &bytes[..cut]).unwrap();
-        assert_first(
-            &engine,
-            ends.iter().filter(|end| **end <= cut).count() as u64,
-        )
-        .await;
+        assert_first(&engine, ends.iter().filter(|end| **end <= cut).count() as u64).await;
     }
 }
 
@@ -113,10 +103,7 @@ async fn a_wrong_byte_before_the_last_frame_is_refused_by_name() {
         wrong[place] ^= 0x01;
         let error = open_with(&bench, &path, &wrong).unwrap_err();
         assert!(matches!(error, StoreError::Damaged(_)), "{error:?}");
-        assert!(
-            error.to_string().contains(".log is damaged at byte"),
-            "{error}"
-        );
+        assert!(error.to_string().contains(".log is damaged at byte"), "{error}");
     }
 }
 
@@ -128,10 +115,7 @@ async fn writing_goes_on_behind_a_torn_tail() {
     insert(&engine, &parcel(4)).await.unwrap();
     drop(engine);
     let copy = bench.directory.path().join("copy");
-    let config = EmbeddedConfig {
-        directory: copy,
-        ..bench.config.clone()
-    };
+    let config = EmbeddedConfig { directory: copy, ..bench.config.clone() };
     assert_first(&Embedded::open(config, bench.env.clone()).unwrap(), 5).await;
 }
 
@@ -144,35 +128,15 @@ async fn a_flipped_bit_in_content_is_told_and_the_rest_is_served() {
     }
     let place = {
         let snapshot = engine.shared.snapshot();
-        let value = engine
-            .shared
-            .tree
-            .get(layout::row_key(&key(3)), snapshot.at)
-            .unwrap()
-            .unwrap();
+        let value = engine.shared.tree.get(layout::row_key(&key(3)), snapshot.at).unwrap().unwrap();
         codec::place_of(&value).unwrap()
     };
     let path = log::segment_path(&bench.config.directory.join("log"), place.segment);
-    let file = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(path)
-        .unwrap();
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut byte = [0];
-    file.read_exact_at(&mut byte, u64::from(place.offset) + 50)
-        .unwrap();
-    file.write_all_at(&[byte[0] ^ 1], u64::from(place.offset) + 50)
-        .unwrap();
+    file.read_exact_at(&mut byte, u64::from(place.offset) + 50).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], u64::from(place.offset) + 50).unwrap();
     let error = engine.get(&key(3)).await.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            StoreError::Corrupt {
-                kind: Kind::Event,
-                ..
-            }
-        ),
-        "{error:?}"
-    );
+    assert!(matches!(error, StoreError::Corrupt { kind: Kind::Event, .. }), "{error:?}");
     assert_eq!(get(&engine, 4).await.unwrap().record, parcel(4));
 }

@@ -19,10 +19,7 @@ fn disk_bytes(path: &Path) -> u64 {
 async fn what_has_expired_is_gone_at_once_from_every_list() {
     let bench = Bench::new();
     let engine = bench.open();
-    let short = Parcel {
-        expires: Some(bench.now() + 60),
-        ..parcel(1)
-    };
+    let short = Parcel { expires: Some(bench.now() + 60), ..parcel(1) };
     insert(&engine, &short).await.unwrap();
     insert(&engine, &parcel(2)).await.unwrap();
     bench.clock.advance(Duration::from_secs(59));
@@ -31,9 +28,7 @@ async fn what_has_expired_is_gone_at_once_from_every_list() {
     assert!(get(&engine, 1).await.is_none());
     assert_eq!(list(&engine, by_time()).await, [2]);
     assert_eq!(list(&engine, inbox()).await, [2]);
-    insert(&engine, &parcel(1))
-        .await
-        .expect("its name is free again");
+    insert(&engine, &parcel(1)).await.expect("its name is free again");
 }
 
 /// Every second row expires, spread over all segments, so the living have to move.
@@ -45,16 +40,7 @@ async fn the_space_of_expired_rows_comes_back_and_the_living_keep_their_content(
     for number in 0..2000 {
         let expires = if number % 2 == 0 { expires } else { None };
         let body = format!("{number} ").repeat(400);
-        insert(
-            &engine,
-            &Parcel {
-                expires,
-                body,
-                ..parcel(number)
-            },
-        )
-        .await
-        .unwrap();
+        insert(&engine, &Parcel { expires, body, ..parcel(number) }).await.unwrap();
     }
     let before = disk_bytes(&bench.config.directory);
     bench.clock.advance(Duration::from_secs(3 * 3600));
@@ -68,10 +54,7 @@ async fn the_space_of_expired_rows_comes_back_and_the_living_keep_their_content(
         engine.sweep().await.unwrap();
     }
     let after = disk_bytes(&bench.config.directory);
-    assert!(
-        after * 100 < before * 60,
-        "{before} bytes before, {after} after"
-    );
+    assert!(after * 100 < before * 60, "{before} bytes before, {after} after");
     for number in (1..2000).step_by(2) {
         let found = get(&engine, number).await.unwrap();
         assert_eq!(found.body, format!("{number} ").repeat(400));
@@ -88,23 +71,12 @@ async fn deleted_content_gives_its_space_back() {
     let bench = Bench::new();
     let engine = bench.open();
     for number in 0..500 {
-        insert(
-            &engine,
-            &Parcel {
-                body: "x".repeat(1000),
-                ..parcel(number)
-            },
-        )
-        .await
-        .unwrap();
+        insert(&engine, &Parcel { body: "x".repeat(1000), ..parcel(number) }).await.unwrap();
     }
     let segments_before = segments(&bench).len();
     for number in 0..400 {
         let was = get(&engine, number).await.unwrap();
-        engine
-            .commit(Batch::new().delete(&was), Durability::Synced)
-            .await
-            .unwrap();
+        engine.commit(Batch::new().delete(&was), Durability::Synced).await.unwrap();
     }
     for number in 1000..1100 {
         insert(&engine, &parcel(number)).await.unwrap();

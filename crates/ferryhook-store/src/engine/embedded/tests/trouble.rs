@@ -39,10 +39,7 @@ async fn a_full_disk_is_told_as_such_and_writing_goes_on_once_there_is_room() {
         }
     }
     assert!(refused > 0 && !acknowledged.is_empty());
-    assert!(
-        get(&engine, acknowledged[0]).await.is_some(),
-        "reading works"
-    );
+    assert!(get(&engine, acknowledged[0]).await.is_some(), "reading works");
     disk.full.store(false, Ordering::SeqCst);
     insert(&engine, &parcel(1000)).await.unwrap();
     acknowledged.push(1000);
@@ -65,10 +62,7 @@ async fn after_a_failed_sync_nothing_is_acknowledged_until_reopened() {
     assert!(error.to_string().contains("restart"), "{error}");
     assert!(engine.check().is_err());
     assert!(get(&engine, 1).await.is_some(), "reading works");
-    assert!(
-        get(&engine, 2).await.is_none(),
-        "what was not acknowledged is not shown"
-    );
+    assert!(get(&engine, 2).await.is_none(), "what was not acknowledged is not shown");
     drop(engine);
     let engine = bench.open();
     assert!(get(&engine, 1).await.is_some());
@@ -80,12 +74,7 @@ async fn a_directory_in_use_is_refused() {
     let bench = Bench::new();
     let _engine = bench.open();
     let error = bench.try_open().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("is in use by another Ferryhook process"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("is in use by another Ferryhook process"), "{error}");
 }
 
 #[test]
@@ -93,10 +82,7 @@ fn a_missing_directory_is_refused_unless_it_may_be_made() {
     let mut bench = Bench::new();
     bench.config.create = false;
     let error = bench.try_open().unwrap_err();
-    assert!(
-        error.to_string().starts_with("there is no data directory"),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("there is no data directory"), "{error}");
     assert!(!bench.config.directory.exists(), "and nothing was made");
 }
 
@@ -106,12 +92,7 @@ fn a_directory_of_a_newer_version_is_refused() {
     drop(bench.open());
     std::fs::write(bench.config.directory.join("FORMAT"), "ferryhook-data 2\n").unwrap();
     let error = bench.try_open().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("written by a newer Ferryhook (format 2"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("written by a newer Ferryhook (format 2"), "{error}");
 }
 
 #[test]
@@ -120,29 +101,15 @@ fn a_directory_that_is_not_ours_is_left_alone() {
     std::fs::create_dir(&bench.config.directory).unwrap();
     std::fs::write(bench.config.directory.join("letters.txt"), "dear").unwrap();
     let error = bench.try_open().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("is not a Ferryhook data directory"),
-        "{error}"
-    );
-    assert_eq!(
-        std::fs::read_dir(&bench.config.directory).unwrap().count(),
-        1
-    );
+    assert!(error.to_string().contains("is not a Ferryhook data directory"), "{error}");
+    assert_eq!(std::fs::read_dir(&bench.config.directory).unwrap().count(), 1);
 }
 
 #[test]
 fn a_file_in_the_place_of_the_directory_is_refused() {
     let bench = Bench::new();
     std::fs::write(&bench.config.directory, "").unwrap();
-    assert!(
-        bench
-            .try_open()
-            .unwrap_err()
-            .to_string()
-            .ends_with("is not a directory")
-    );
+    assert!(bench.try_open().unwrap_err().to_string().ends_with("is not a directory"));
 }
 
 #[test]

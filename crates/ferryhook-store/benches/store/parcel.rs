@@ -1,0 +1,168 @@
+//! The shape of the data: events of 1 KiB as ingest stores them.
+
+use ferryhook_core::event::Status;
+use ferryhook_core::{Body, Claim, Env, Event, Headers, Id, Source, Timestamp, samples};
+use ferryhook_store::{Batch, Index, IndexKey, Key, Kind, Query, Record, Stored, Table};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct E(Event);
+impl Record for E {
+    const KIND: Kind = Kind::Event;
+    const CONTENT: &'static [&'static str] = &["headers", "body", "payload"];
+    fn key(&self) -> Key {
+        Key::new(
+            Table::Events,
+            format!("SRC#{}", self.0.source_id),
+            format!("EVT#{}#{}", self.0.received_at.as_millis(), self.0.id),
+        )
+    }
+    fn indexes(&self) -> Vec<IndexKey> {
+        let mut v = vec![
+            IndexKey::new(Index::EventById, format!("EVTID#{}", self.0.id), "EVENT"),
+            IndexKey::new(
+                Index::Inbox,
+                self.0.account_id.as_str(),
+                format!("{}#{}", self.0.received_at.to_micros_text(), self.0.id),
+            ),
+        ];
+        if let Some(at) = self.0.pending_since {
+            v.push(IndexKey::new(Index::Pending, "3", at.as_millis()));
+        }
+        v
+    }
+    fn expires_at(&self) -> Option<Timestamp> {
+        self.0.expires_at
+    }
+}
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct C(Claim);
+impl Record for C {
+    const KIND: Kind = Kind::Claim;
+    fn key(&self) -> Key {
+        Key::alone(Table::Ledger, self.0.key.clone())
+    }
+    fn expires_at(&self) -> Option<Timestamp> {
+        Some(self.0.expires_at)
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Shape {
+    sources: std::sync::Arc<Vec<Id<Source>>>,
+    start: Timestamp,
+    events: u64,
+    event: Event,
+    claim: Claim,
+    pool: bytes::Bytes,
+}
+
+pub(super) const LIFE_SECONDS: u64 = 24 * 3600;
+const POOL: usize = 64 * 1024;
+
+/// Cheap, so that making events costs little beside storing them.
+struct Mixed(u64);
+
+impl ferryhook_core::env::Entropy for Mixed {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut state = self.0;
+        for byte in bytes {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            *byte = (state >> 56) as u8;
+        }
+    }
+}
+
+impl Shape {
+    pub(super) fn new(sources: u64, events: u64, env: &Env) -> Self {
+        let sources = (0..sources).map(|_| Id::new(env)).collect::<Vec<_>>();
+        let mut event = samples::event();
+        event.origin = ferryhook_core::event::Origin::Webhook;
+        event.event_type = None;
+        event.metadata = None;
+        event.payload = None;
+        event.processed_at = None;
+        event.delivered_at = None;
+        event.status = Status::Received;
+        event.headers = Headers::default();
+        let claim = samples::claim();
+        let mut raw = vec![0u8; POOL + 1024];
+        env.fill(&mut raw);
+        let pool: bytes::Bytes =
+            raw.into_iter().map(|byte| b'a' + byte % 26).collect::<Vec<_>>().into();
+        Self { sources: sources.into(), start: env.now(), events, event, claim, pool }
+    }
+    fn event(&self, number: u64) -> Event {
+        let mut event = self.event.clone();
+        let at = Timestamp::from_millis(self.start.as_millis() + number as i64 / 10);
+        let env = Env::new(
+            std::sync::Arc::new(ferryhook_core::env::ManualClock::new(at)),
+            std::sync::Arc::new(Mixed(number)),
+        );
+        event.id = Id::at(at, &env);
+        event.source_id = self.sources[(number % self.sources.len() as u64) as usize];
+        event.received_at = at;
+        event.pending_since = Some(at);
+        event.dedup_key = Some(format!("STRIPE:{number:016}"));
+        let from = number as usize * 37 % POOL;
+        event.body = Body::from(self.pool.slice(from..from + 1024));
+        // The younger half lives twice as long.
+        let life = LIFE_SECONDS * (1 + number / (self.events / 2)).min(2) - 7200;
+        event.expires_at = Some(self.start + std::time::Duration::from_secs(life));
+        event
+    }
+    fn claim(&self, event: &Event) -> C {
+        let mut claim = self.claim.clone();
+        claim.key = event.dedup_key.clone().unwrap();
+        claim.event_id = Some(event.id);
+        claim.expires_at = event.expires_at.unwrap();
+        C(claim)
+    }
+    pub(super) fn accept(&self, number: u64) -> Batch {
+        let event = self.event(number);
+        let claim = self.claim(&event);
+        Batch::new().insert(&E(event)).insert(&claim)
+    }
+    pub(super) fn deliver(&self, number: u64) -> Batch {
+        let event = self.event(number);
+        let mut now = event.clone();
+        now.pending_since = None;
+        now.status = Status::Delivered;
+        now.delivered_at = Some(event.received_at);
+        Batch::new().replace(&Stored { record: E(event), revision: 1 }, &E(now))
+    }
+    pub(super) fn by_id(&self, number: u64) -> Query {
+        let id = self.event(number).id;
+        Query::index(Kind::Event, Index::EventById, format!("EVTID#{id}"))
+    }
+    pub(super) fn newest(&self, source: u64) -> Query {
+        Query::table(Kind::Event, format!("SRC#{}", self.sources[source as usize]))
+            .prefix("EVT#")
+            .newest_first()
+            .limit(100)
+    }
+    pub(super) fn logical_bytes(&self) -> u64 {
+        let event = self.event(0);
+        let claim = self.claim(&event);
+        let entries: usize =
+            E(event.clone()).indexes().iter().map(|k| format!("{k:?}").len().min(70) + 60).sum();
+        let size = |v: serde_json::Value| {
+            v.as_object()
+                .unwrap()
+                .values()
+                .map(|v| match v {
+                    serde_json::Value::String(s) => s.len(),
+                    _ => 8,
+                })
+                .sum::<usize>()
+        };
+        (size(serde_json::to_value(&event).unwrap())
+            + size(serde_json::to_value(&claim).unwrap())
+            + entries
+            + 60) as u64
+    }
+}
