@@ -8,6 +8,8 @@
 //! Reads of a table are consistent; an index follows its table by a moment. Nothing here decides
 //! what is stored: `items` translates rows, `expressions` conditions, `errors` answers.
 
+use std::time::Duration;
+
 use aws_config::BehaviorVersion;
 use aws_config::environment::{
     EnvironmentVariableCredentialsProvider, EnvironmentVariableRegionProvider,
@@ -20,8 +22,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{Credentials, Region};
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{
-    AttributeValue, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, Update,
+    ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 use ferryhook_core::Env;
 
@@ -38,6 +39,7 @@ mod errors;
 mod expressions;
 mod items;
 mod retry;
+pub(crate) mod tables;
 
 /// Requests for one page. Rows that are passed over (of other kinds, or expired) can make a page
 /// need more than one; when this is not enough either, the page is short and has a next one.
@@ -76,7 +78,7 @@ impl Dynamo {
     /// Makes the client; the first request connects.
     pub async fn open(config: DynamoConfig, env: Env) -> Result<Self, StoreError> {
         Ok(Self {
-            client: connect(&config).await?,
+            client: connect(&config, retry::TRY_TIMEOUT, RetryConfig::disabled()).await?,
             names: config.names(),
             env,
         })
@@ -109,14 +111,7 @@ impl Dynamo {
                 next: None,
             });
         };
-        let (name, kind) = (
-            placeholders.name(items::KIND),
-            placeholders.value(AttributeValue::S(query.kind.name().to_owned())),
-        );
-        let filter = match placeholders.alive(query.table, now) {
-            None => format!("{name} = {kind}"),
-            Some(alive) => format!("{name} = {kind} AND {alive}"),
-        };
+        let filter = placeholders.filter(query, now);
         let (names, values) = placeholders.finish();
         let table = self.names.of(query.table);
         let request = self.client.query().table_name(&table);
@@ -280,14 +275,18 @@ impl Engine for Dynamo {
     }
 }
 
-pub(crate) async fn connect(config: &DynamoConfig) -> Result<Client, StoreError> {
+async fn connect(
+    config: &DynamoConfig,
+    try_timeout: Duration,
+    retries: RetryConfig,
+) -> Result<Client, StoreError> {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(retry::CONNECT_TIMEOUT)
-        .operation_attempt_timeout(retry::TRY_TIMEOUT)
+        .operation_attempt_timeout(try_timeout)
         .build();
     let region = config.region.clone().map(Region::new);
     let mut loader = aws_config::defaults(BehaviorVersion::latest())
-        .retry_config(RetryConfig::disabled())
+        .retry_config(retries)
         .timeout_config(timeouts);
     match config.endpoint.as_deref() {
         None => {

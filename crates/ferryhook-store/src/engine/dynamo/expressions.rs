@@ -50,12 +50,33 @@ impl Placeholders {
     }
 
     /// Holds for rows that have not expired; nothing to ask where nothing expires.
-    pub(super) fn alive(&mut self, table: Table, now: i64) -> Option<String> {
+    fn alive(&mut self, table: Table, now: i64) -> Option<String> {
         let expiry = self.name(table.shape().expiry?);
         let now = self.value(items::number(now));
         Some(format!(
             "(attribute_not_exists({expiry}) OR {expiry} > {now})"
         ))
+    }
+
+    /// Which rows a query wants, of those that its keys find.
+    pub(super) fn filter(&mut self, query: &Query, now: i64) -> String {
+        let (name, kind) = (
+            self.name(items::KIND),
+            self.value(AttributeValue::S(query.kind.name().to_owned())),
+        );
+        let mut wanted = format!("{name} = {kind}");
+        if let Some(alive) = self.alive(query.table, now) {
+            wanted += &format!(" AND {alive}");
+        }
+        if let Some(index) = query.index.filter(|index| items::is_shared(*index)) {
+            let (name, index) = (
+                self.name(items::UNLISTED),
+                self.value(AttributeValue::S(index.shape().name.to_owned())),
+            );
+            wanted +=
+                &format!(" AND (attribute_not_exists({name}) OR NOT contains({name}, {index}))");
+        }
+        wanted
     }
 
     pub(super) fn condition(&mut self, table: Table, condition: &Condition, now: i64) -> String {
@@ -284,7 +305,8 @@ fn move_entries(key: &Key, moves: &Moves, changes: &mut Changes) -> Result<(), S
     for (name, value) in moves.to.iter().flat_map(items::entry_attributes) {
         items::place(&mut kept, name, value)?;
     }
-    let never = items::never_a_records(key.table);
+    let table = key.table;
+    let never = items::never_a_records(table);
     for name in moves
         .from
         .iter()
@@ -310,14 +332,14 @@ fn move_entries(key: &Key, moves: &Moves, changes: &mut Changes) -> Result<(), S
             }
         }
     }
-    for from in &moves.from {
-        let stays = moves.to.iter().any(|to| to.index == from.index);
-        if !stays && !items::index_names(from.index).any(|name| changes.remove.contains(name)) {
-            let index = from.index.shape().name;
-            return Err(StoreError::Malformed(format!(
-                "a row cannot leave {index} and keep the attributes it is found by"
-            )));
+    match items::unlisted(table, &moves.to) {
+        Some(names) => {
+            changes.set.insert(items::UNLISTED.to_owned(), names);
         }
+        None if table.indexes().any(items::is_shared) => {
+            changes.remove.insert(items::UNLISTED.to_owned());
+        }
+        None => {}
     }
     Ok(())
 }

@@ -2,11 +2,14 @@
 //!
 //! An item has the record's attributes under their own names, so that other readers of the
 //! tables find what they expect; the key, the index entries and the expiry beside them, often
-//! under the same names; and the envelope: `kind`, `shape`, `revision`, `derived`.
+//! under the same names; and the envelope: `kind`, `shape`, `revision`, `derived`, `unlisted`.
 //!
 //! On the way back only the record's attributes are wanted. Most names of keys and indexes are
 //! never a record's ([`never_a_records`]). The rest may be, so an item lists in `derived` those
 //! that are not. When in doubt an attribute is kept: a record ignores what it does not know.
+//!
+//! The same sharing puts a row into an index as soon as its record has the index's attributes, a
+//! paused schedule among the due ones. `unlisted` names the indexes it is not to be found in.
 
 use std::collections::HashMap;
 
@@ -30,8 +33,10 @@ pub(super) const SHAPE: &str = "shape";
 pub(super) const REVISION: &str = "revision";
 /// Names, among those that keys and records share, which the record itself does not have.
 pub(super) const DERIVED: &str = "derived";
+/// Indexes, among those that find rows by a record's own attributes, that shall not find this one.
+pub(super) const UNLISTED: &str = "unlisted";
 
-const ENVELOPE: [&str; 4] = [KIND, SHAPE, REVISION, DERIVED];
+const ENVELOPE: [&str; 5] = [KIND, SHAPE, REVISION, DERIVED, UNLISTED];
 
 /// Names of keys, index entries and mirrors that no record of the table may use.
 pub(super) const fn never_a_records(table: Table) -> &'static [&'static str] {
@@ -81,6 +86,21 @@ pub(super) fn index_names(index: Index) -> impl Iterator<Item = &'static str> {
     [Some(shape.partition.name), shape.sort.map(|sort| sort.name)]
         .into_iter()
         .flatten()
+}
+
+/// Whether a record alone, by its attributes, can get its row into this index.
+pub(super) fn is_shared(index: Index) -> bool {
+    index_names(index).all(|name| !never_a_records(index.table()).contains(&name))
+}
+
+/// The indexes to keep quiet about a row that has just these entries.
+pub(super) fn unlisted(table: Table, entries: &[IndexKey]) -> Option<AttributeValue> {
+    let names: Vec<_> = table
+        .indexes()
+        .filter(|index| is_shared(*index) && entries.iter().all(|entry| entry.index != *index))
+        .map(|index| index.shape().name.to_owned())
+        .collect();
+    Some(AttributeValue::Ss(names)).filter(|set| set.as_ss().is_ok_and(|names| !names.is_empty()))
 }
 
 /// Refuses names that would be taken for something else on the way back.
@@ -206,6 +226,9 @@ pub(super) fn item_of(insert: &Insert) -> Result<Attributes, StoreError> {
     if !derived.is_empty() {
         place(&mut attributes, DERIVED, AttributeValue::Ss(derived))?;
     }
+    if let Some(names) = unlisted(table, &insert.indexes) {
+        place(&mut attributes, UNLISTED, names)?;
+    }
     let kind = insert.kind.name().to_owned();
     place(&mut attributes, KIND, AttributeValue::S(kind))?;
     place(&mut attributes, SHAPE, number(insert.version))?;
@@ -265,6 +288,7 @@ pub(super) fn row_of(table: Table, mut attributes: Attributes) -> Result<Row, St
         Some(AttributeValue::Ss(names)) => names,
         _ => Vec::new(),
     };
+    attributes.remove(UNLISTED);
     let never = never_a_records(table);
     let mut item = Item::with_capacity(attributes.len());
     for (name, value) in attributes {

@@ -140,21 +140,39 @@ fn what_another_entry_needs_stays() {
     );
 }
 
+/// A paused schedule keeps its next run, and is not to be found by it.
 #[test]
-fn a_row_cannot_leave_an_index_of_attributes_it_keeps() {
+fn a_row_can_leave_an_index_and_keep_the_attributes() {
     let key = Key::new(Table::Schedules, "src_1", "sch_1");
-    let moves = Moves {
-        from: vec![IndexKey::alone(Index::ScheduleNextRun, 60)],
-        to: vec![],
-        expires: None,
+    let next = || vec![IndexKey::alone(Index::ScheduleNextRun, 60)];
+    let schedule = |from, to| {
+        let moves = Moves {
+            from,
+            to,
+            expires: None,
+        };
+        Patch {
+            moves: Some(moves),
+            ..Patch::of(Kind::Schedule, key.clone())
+        }
     };
-    let stays = Patch {
-        moves: Some(moves),
-        ..Patch::of(Kind::Schedule, key)
-    };
-    assert!(matches!(update(&stays, 0), Err(StoreError::Malformed(_))));
-    let leaves = stays.remove("nextRunAt");
-    assert_eq!(updated(&leaves), "ADD revision 1 REMOVE nextRunAt");
+    assert_eq!(
+        updated(&schedule(next(), vec![])),
+        "SET unlisted = [\"nextRunAt-index\"] ADD revision 1"
+    );
+    assert_eq!(
+        updated(&schedule(vec![], next())),
+        "SET nextRunAt = 60 ADD revision 1 REMOVE unlisted"
+    );
+
+    let mut placeholders = Placeholders::default();
+    let query = Query::index(Kind::Schedule, Index::ScheduleNextRun, 60);
+    let filter = placeholders.filter(&query, 100);
+    assert_eq!(
+        readable(&filter, placeholders),
+        "kind = 'schedule' AND (attribute_not_exists(unlisted) \
+         OR NOT contains(unlisted, 'nextRunAt-index'))"
+    );
 }
 
 #[test]
@@ -172,7 +190,7 @@ fn keys_are_never_updated() {
     };
     assert_eq!(
         updated(&patch.set("role", "admin")),
-        "SET role = 'admin' ADD revision 1 DELETE derived [\"role\"]"
+        "SET role = 'admin' ADD revision 1 REMOVE unlisted DELETE derived [\"role\"]"
     );
 }
 
