@@ -174,6 +174,18 @@ impl Tables {
         done(request.send().await, name).map(drop)
     }
 
+    /// As an older version might have left it.
+    #[cfg(test)]
+    pub(crate) async fn create_bare(&self, table: Table, name: &str) -> Result<(), StoreError> {
+        let shape = table.shape();
+        let request = self.client.create_table().table_name(name);
+        let request = request
+            .set_key_schema(Some(schema(shape.partition, shape.sort)?))
+            .set_attribute_definitions(Some(definitions_of(&[Some(shape.partition), shape.sort])?))
+            .billing_mode(BillingMode::PayPerRequest);
+        done(request.send().await, name).map(drop)
+    }
+
     async fn add_index(&self, index: Index, name: &str) -> Result<(), StoreError> {
         let shape = index.shape();
         let create = CreateGlobalSecondaryIndexAction::builder()
