@@ -80,9 +80,10 @@ impl Placeholders {
     }
 
     pub(super) fn condition(&mut self, table: Table, condition: &Condition, now: i64) -> String {
-        let partition = self.name(table.shape().partition.name);
+        let partition = table.shape().partition.name;
         let asked = match condition {
             Condition::Absent => {
+                let partition = self.name(partition);
                 let absent = format!("attribute_not_exists({partition})");
                 return match table.shape().expiry {
                     None => absent,
@@ -92,7 +93,7 @@ impl Placeholders {
                     }
                 };
             }
-            Condition::Exists => format!("attribute_exists({partition})"),
+            Condition::Exists => format!("attribute_exists({})", self.name(partition)),
             Condition::Revision(revision) => {
                 let name = self.name(items::REVISION);
                 let revision = self.value(AttributeValue::N(revision.to_string()));
@@ -136,6 +137,9 @@ impl Placeholders {
                 let from = from.as_ref().filter(|from| !is_empty(from));
                 if to.as_ref().is_some_and(is_empty) {
                     return None;
+                }
+                if from.is_none() && to.is_none() {
+                    return Some(asked);
                 }
                 let name = self.name(sort.name);
                 let mut value = |part: &Part| self.value(items::from_part(part));
@@ -191,58 +195,57 @@ pub(super) fn update(patch: &Patch, now: i64) -> Result<Update, StoreError> {
     }
 
     let changes = changes(patch)?;
-    let owned: Vec<String> = items::shared_names(table)
-        .into_iter()
-        .filter(|name| {
-            patch.set.iter().any(|(set, _)| set == name) || changes.add.contains_key(*name)
-        })
-        .map(str::to_owned)
-        .collect();
-
-    let mut clauses = Vec::new();
-    let set: Vec<_> = changes
-        .set
-        .into_iter()
-        .map(|(name, value)| {
-            let (name, value) = (placeholders.name(&name), placeholders.value(value));
-            format!("{name} = {value}")
-        })
-        .collect();
-    if !set.is_empty() {
-        clauses.push(format!("SET {}", set.join(", ")));
-    }
-    let revision = (items::REVISION.to_owned(), 1);
-    let add: Vec<_> = changes
-        .add
-        .into_iter()
-        .chain([revision])
-        .map(|(name, amount)| {
-            let (name, amount) = (
-                placeholders.name(&name),
-                placeholders.value(items::number(amount)),
-            );
-            format!("{name} {amount}")
-        })
-        .collect();
-    clauses.push(format!("ADD {}", add.join(", ")));
-    let remove: Vec<_> = changes
-        .remove
-        .iter()
-        .map(|name| placeholders.name(name))
-        .collect();
-    if !remove.is_empty() {
-        clauses.push(format!("REMOVE {}", remove.join(", ")));
-    }
-    if !owned.is_empty() {
+    let (owned, disowned) = ownership(patch);
+    let name_in_derived = |placeholders: &mut Placeholders, name: &str| {
         let derived = placeholders.name(items::DERIVED);
-        let owned = placeholders.value(AttributeValue::Ss(owned));
-        clauses.push(format!("DELETE {derived} {owned}"));
+        format!("{derived}.{}", placeholders.name(name))
+    };
+    let mut set = Vec::new();
+    for (name, value) in changes.set {
+        let (name, value) = (placeholders.name(&name), placeholders.value(value));
+        set.push(format!("{name} = {value}"));
     }
+    for name in disowned {
+        let name = name_in_derived(&mut placeholders, name);
+        let value = placeholders.value(AttributeValue::Bool(true));
+        set.push(format!("{name} = {value}"));
+    }
+    let mut add = Vec::new();
+    for (name, amount) in changes.add {
+        let amount = placeholders.value(items::number(amount));
+        add.push(format!("{} {amount}", placeholders.name(&name)));
+    }
+    let one = placeholders.value(items::number(1));
+    add.push(format!("{} {one}", placeholders.name(items::REVISION)));
+    let mut remove = Vec::new();
+    for name in &changes.remove {
+        remove.push(placeholders.name(name));
+    }
+    for name in owned {
+        remove.push(name_in_derived(&mut placeholders, name));
+    }
+    let clauses = [("SET", set), ("ADD", add), ("REMOVE", remove)];
+    let clauses = clauses.into_iter().filter(|(_, parts)| !parts.is_empty());
+    let clauses: Vec<_> = clauses
+        .map(|(verb, parts)| format!("{verb} {}", parts.join(", ")))
+        .collect();
     Ok(Update {
         update: clauses.join(" "),
         condition,
         placeholders,
     })
+}
+
+/// Names, among those that keys and records share, which the record gets and which it loses.
+fn ownership(patch: &Patch) -> (Vec<&'static str>, Vec<&'static str>) {
+    let is_set = |name: &str| patch.set.iter().any(|(set, _)| set == name);
+    let is_removed = |name: &str| patch.remove.iter().any(|removed| removed == name);
+    let is_summed = |name: &str| patch.add.iter().any(|(summed, _)| summed == name);
+    let shared = items::shared_names(patch.key.table);
+    let touched = shared
+        .into_iter()
+        .filter(|name| is_set(name) || is_removed(name) || is_summed(name));
+    touched.partition(|name| is_set(name) || !is_removed(name))
 }
 
 /// The amounts by name; several for one name are one.

@@ -200,14 +200,12 @@ pub(super) fn item_of(insert: &Insert) -> Result<Attributes, StoreError> {
         check_name(table, name)?;
         attributes.insert(name.to_string(), from_value(value));
     }
-    let mut derived: Vec<String> = shared_names(table)
+    let derived: Attributes = shared_names(table)
         .into_iter()
         .chain(insert.mirror.iter().map(|(name, _)| &**name))
         .filter(|name| !never_a_records(table).contains(name) && !attributes.contains_key(*name))
-        .map(str::to_owned)
+        .map(|name| (name.to_owned(), AttributeValue::Bool(true)))
         .collect();
-    derived.sort_unstable();
-    derived.dedup();
 
     for (name, value) in key_attributes(&insert.key) {
         place(&mut attributes, name, value)?;
@@ -223,9 +221,8 @@ pub(super) fn item_of(insert: &Insert) -> Result<Attributes, StoreError> {
     for (name, value) in &insert.mirror {
         place(&mut attributes, name, from_value(value))?;
     }
-    if !derived.is_empty() {
-        place(&mut attributes, DERIVED, AttributeValue::Ss(derived))?;
-    }
+    // Also when it is empty: an update reaches into it.
+    place(&mut attributes, DERIVED, AttributeValue::M(derived))?;
     if let Some(names) = unlisted(table, &insert.indexes) {
         place(&mut attributes, UNLISTED, names)?;
     }
@@ -285,14 +282,14 @@ pub(super) fn row_of(table: Table, mut attributes: Attributes) -> Result<Row, St
         _ => None,
     };
     let derived = match attributes.remove(DERIVED) {
-        Some(AttributeValue::Ss(names)) => names,
-        _ => Vec::new(),
+        Some(AttributeValue::M(names)) => names,
+        _ => Attributes::new(),
     };
     attributes.remove(UNLISTED);
     let never = never_a_records(table);
     let mut item = Item::with_capacity(attributes.len());
     for (name, value) in attributes {
-        if !never.contains(&&*name) && !derived.contains(&name) {
+        if !never.contains(&&*name) && !derived.contains_key(&name) {
             let value = to_value(value)
                 .map_err(|reason| StoreError::corrupt(kind, format!("{name} is {reason}")))?;
             item.push(name.into(), value);

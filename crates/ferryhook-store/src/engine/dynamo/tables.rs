@@ -23,6 +23,7 @@ const TRY_TIMEOUT: Duration = Duration::from_secs(20);
 const TRIES_MAX: u32 = 5;
 /// Filling a new index of a large table takes its time. Whoever waits longer runs it again.
 const POLLS_MAX: u32 = 1800;
+const POLL_FIRST: Duration = Duration::from_millis(50);
 const POLL_EVERY: Duration = Duration::from_secs(1);
 /// Recovery cannot be switched on in the first moments of a table.
 const RECOVERY_TRIES_MAX: u32 = 60;
@@ -103,12 +104,14 @@ impl Tables {
 
     /// Only one change at a time may be under way in a table.
     pub(crate) async fn wait_until_ready_or_absent(&self, name: &str) -> Result<(), StoreError> {
+        let mut pause = POLL_FIRST;
         for _ in 0..POLLS_MAX {
             match self.describe(name).await? {
                 None => return Ok(()),
                 Some(table) if is_ready(&table) => return Ok(()),
-                Some(_) => tokio::time::sleep(POLL_EVERY).await,
+                Some(_) => tokio::time::sleep(pause).await,
             }
+            pause = (pause * 2).min(POLL_EVERY);
         }
         let what =
             format!("{name} is still being changed, run `ferryhook schema apply` again later");

@@ -12,6 +12,7 @@ fn readable(expression: &str, placeholders: Placeholders) -> String {
         let value = match value {
             AttributeValue::S(text) => format!("'{text}'"),
             AttributeValue::N(number) => number,
+            AttributeValue::Bool(bool) => bool.to_string(),
             AttributeValue::Ss(names) => format!("{names:?}"),
             other => format!("{other:?}"),
         };
@@ -114,12 +115,12 @@ fn leaving_an_index_takes_away_what_is_never_the_records() {
     );
     assert_eq!(
         updated(&moving(delivery().remove("dueAt"), due(), vec![])),
-        "SET expiresAt = 900 ADD revision 1 REMOVE dueAt, dueShard"
+        "SET expiresAt = 900, derived.dueAt = true ADD revision 1 REMOVE dueAt, dueShard"
     );
     assert_eq!(
         updated(&moving(delivery().set("dueAt", 500), vec![], due())),
         "SET dueAt = 500, dueShard = '3', expiresAt = 900 ADD revision 1 \
-         DELETE derived [\"dueAt\"]"
+         REMOVE derived.dueAt"
     );
 }
 
@@ -190,7 +191,7 @@ fn keys_are_never_updated() {
     };
     assert_eq!(
         updated(&patch.set("role", "admin")),
-        "SET role = 'admin' ADD revision 1 REMOVE unlisted DELETE derived [\"role\"]"
+        "SET role = 'admin' ADD revision 1 REMOVE unlisted, derived.role"
     );
 }
 

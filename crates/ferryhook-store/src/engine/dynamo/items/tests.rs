@@ -52,8 +52,9 @@ fn a_row_comes_back_without_what_is_not_its_own() {
     ] {
         assert!(item.contains_key(name), "{name}");
     }
-    let derived = vec!["dueAt".into(), "other".into(), "pendingSince".into()];
-    assert_eq!(item[DERIVED], AttributeValue::Ss(derived));
+    let mut derived: Vec<_> = item[DERIVED].as_m().unwrap().keys().collect();
+    derived.sort_unstable();
+    assert_eq!(derived, ["dueAt", "other", "pendingSince"]);
 
     let row = row_of(Table::Events, item).unwrap();
     let mut whole = insert.item;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::memory::Memory;
 
-const STEPS: usize = 250;
+const STEPS: usize = 300;
 
 struct Dice(Env);
 
@@ -78,9 +78,12 @@ fn some_delivery(dice: &Dice) -> Thing<Delivery> {
 }
 
 fn some_schedule(dice: &Dice) -> Thing<Schedule> {
-    let key = Key::new(Table::Schedules, "src_r", format!("sch_{}", dice.roll(4)));
+    let number = dice.roll(4);
+    let key = Key::new(Table::Schedules, "src_r", format!("sch_{number}"));
     let next = 60 * dice.roll(2);
-    let own = dice.roll(3) != 0;
+    // A record either has the attribute or leaves it to the index: one that gives it up and keeps
+    // its entry would say nothing of a move.
+    let own = number != 0;
     let thing = Thing::new(
         key,
         match own {
