@@ -122,7 +122,7 @@ impl Tables {
         match self.client.describe_table().table_name(name).send().await {
             Ok(answer) => Ok(answer.table),
             Err(error) if error.code() == Some("ResourceNotFoundException") => Ok(None),
-            Err(error) => Err(failed(error, name)),
+            Err(error) => Err(failed(&error, name)),
         }
     }
 
@@ -140,7 +140,7 @@ impl Tables {
         let answer = match request.send().await {
             Ok(answer) => answer.continuous_backups_description,
             Err(error) if self.lacks(&error) => return Ok(Switch::Unknown),
-            Err(error) => return Err(failed(error, name)),
+            Err(error) => return Err(failed(&error, name)),
         };
         let status = answer
             .and_then(|backups| backups.point_in_time_recovery_description)
@@ -244,7 +244,7 @@ impl Tables {
                 Err(error) if error.code() == Some("ContinuousBackupsUnavailableException") => {
                     tokio::time::sleep(POLL_EVERY).await;
                 }
-                Err(error) => return Err(failed(error, name)),
+                Err(error) => return Err(failed(&error, name)),
             }
         }
         let what = format!("{name} cannot be recovered yet, run `ferryhook schema apply` again");
@@ -368,14 +368,14 @@ fn done<T, E>(answer: Result<T, SdkError<E>>, name: &str) -> Result<T, StoreErro
 where
     E: std::error::Error + Send + Sync + 'static,
 {
-    answer.map_err(|error| failed(error, name))
+    answer.map_err(|error| failed(&error, name))
 }
 
-fn failed<E>(error: SdkError<E>, name: &str) -> StoreError
+fn failed<E>(error: &SdkError<E>, name: &str) -> StoreError
 where
     E: std::error::Error + Send + Sync + 'static,
 {
-    let cause = DisplayErrorContext(&error).to_string();
+    let cause = DisplayErrorContext(error).to_string();
     StoreError::unavailable(
         format!("DynamoDB refused to describe or change {name}"),
         cause,

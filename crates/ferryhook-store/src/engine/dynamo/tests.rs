@@ -122,7 +122,7 @@ impl<K: OfKind> Thing<K> {
         self
     }
 
-    fn as_of(self, revision: u64) -> Stored<Self> {
+    fn stored(self, revision: u64) -> Stored<Self> {
         Stored {
             record: self,
             revision,
@@ -246,9 +246,9 @@ async fn a_batch_is_done_as_a_whole_or_refused_at_its_first_broken_condition() {
     commit(&dynamo, held).await.unwrap();
     assert!(get(&dynamo, &b.key).await.is_some());
 
-    let stale = Batch::new().delete(&b.clone().as_of(2));
+    let stale = Batch::new().delete(&b.clone().stored(2));
     assert!(commit(&dynamo, stale).await.unwrap_err().refused_at(0));
-    commit(&dynamo, Batch::new().delete(&b.clone().as_of(1)))
+    commit(&dynamo, Batch::new().delete(&b.clone().stored(1)))
         .await
         .unwrap();
     assert_eq!(get(&dynamo, &b.key).await, None);
@@ -382,7 +382,7 @@ async fn a_lost_answer_is_asked_for_again() {
     let proxy = async {
         loop {
             let (client, _) = listener.accept().await.unwrap();
-            relay(client, &upstream, &lose).await;
+            Box::pin(relay(client, &upstream, &lose)).await;
         }
     };
     let test = async {
@@ -502,13 +502,15 @@ async fn the_schema_is_applied_once() {
 
 /// A table of an older version gets what it lacks.
 #[tokio::test]
+#[ignore = "a DynamoDB Local takes most of a minute to add an index"]
 async fn the_schema_completes_a_bare_table() {
     let Some(config) = server("bare") else { return };
-    let name = config.names().of(Table::Events);
+    let name = config.names().of(Table::Accounts);
     let tables = Tables::open(&config).await.unwrap();
-    tables.create_bare(Table::Events, &name).await.unwrap();
+    tables.create_bare(Table::Accounts, &name).await.unwrap();
     let plan = Box::pin(schema::apply(&config, &mut |_| {})).await.unwrap();
-    let of_events = plan.steps.iter().filter(|step| step.name == name).count();
-    assert_eq!(of_events, 6 + 2, "{plan}");
+    let steps = plan.steps.iter().filter(|step| step.name == name);
+    let changes: Vec<_> = steps.map(|step| step.change).collect();
+    assert_eq!(changes, [schema::Change::AddIndex(Index::AccountParent)]);
     assert!(Box::pin(schema::plan(&config)).await.unwrap().is_empty());
 }

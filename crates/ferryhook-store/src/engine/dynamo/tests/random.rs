@@ -133,7 +133,7 @@ fn act<K: OfKind>(
 /// Where a row stands in indexes is known from what was written, the rest is read back.
 async fn learn<K: OfKind>(memory: &Memory, known: &mut Known<K>, written: Vec<Thing<K>>) {
     for thing in written {
-        known.insert(thing.key.clone(), thing.as_of(0));
+        known.insert(thing.key.clone(), thing.stored(0));
     }
     for (key, stored) in known {
         if let Some((revision, Json::Object(attributes))) = get(memory, key).await {
@@ -172,7 +172,7 @@ async fn rows(engine: &dyn Engine, query: Query) -> Vec<String> {
             .unwrap();
         rows.extend(page.rows.into_iter().map(|row| {
             let (version, revision) = (row.version, row.revision);
-            format!("{version} {revision} {}", sorted(json_of(row)))
+            format!("{version} {revision} {}", sorted(&json_of(row)))
         }));
         after = page.next;
         if after.is_none() {
@@ -182,7 +182,7 @@ async fn rows(engine: &dyn Engine, query: Query) -> Vec<String> {
     }
 }
 
-fn sorted(json: Json) -> String {
+fn sorted(json: &Json) -> String {
     let mut attributes: Vec<_> = json
         .as_object()
         .unwrap()
