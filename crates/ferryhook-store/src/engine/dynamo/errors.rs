@@ -85,10 +85,8 @@ fn invalid(message: &str, table: &str) -> StoreError {
         let what = format!("an index of {table} is missing, run `ferryhook schema apply`");
         return StoreError::unavailable(what, message);
     }
-    let too_large = ["size has exceeded", "exceeded the maximum", "4 MB", "4MB"];
-    match too_large.iter().any(|sign| message.contains(sign))
-        || message.contains("Item size to update has exceeded")
-    {
+    let too_large = ["exceeded the maximum", "cannot exceed 4"];
+    match too_large.iter().any(|sign| message.contains(sign)) {
         true => StoreError::OutOfBounds(format!("too large for DynamoDB: {message}")),
         false => StoreError::Malformed(format!("DynamoDB refused it: {message}")),
     }
