@@ -14,6 +14,8 @@ use crate::query::{Page, Query};
 use crate::record::Kind;
 use crate::value::Item;
 
+#[cfg(feature = "aws")]
+pub mod dynamo;
 pub mod embedded;
 pub mod memory;
 

@@ -13,6 +13,7 @@ pub mod error;
 pub mod key;
 pub mod query;
 pub mod record;
+pub mod schema;
 pub mod tables;
 pub mod value;
 
