@@ -13,6 +13,7 @@ pub mod error;
 pub mod key;
 pub mod query;
 pub mod record;
+pub mod records;
 pub mod tables;
 pub mod value;
 
@@ -22,5 +23,6 @@ pub use error::StoreError;
 pub use key::{IndexKey, Key, Part};
 pub use query::{Cursor, Order, Page, Query};
 pub use record::{Kind, Record, Stored};
+pub use records::{Shard, Unique};
 pub use tables::{Index, Table};
 pub use value::{Item, Value};
