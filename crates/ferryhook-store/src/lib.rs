@@ -14,6 +14,8 @@ pub mod key;
 pub mod query;
 pub mod record;
 pub mod records;
+pub mod repositories;
+pub mod store;
 pub mod tables;
 pub mod value;
 
@@ -24,5 +26,7 @@ pub use key::{IndexKey, Key, Part};
 pub use query::{Cursor, Order, Page, Query};
 pub use record::{Kind, Record, Stored};
 pub use records::{Shard, Unique};
+pub use repositories::{Slice, UniqueError, Window};
+pub use store::Store;
 pub use tables::{Index, Table};
 pub use value::{Item, Value};
