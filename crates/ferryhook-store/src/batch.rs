@@ -260,6 +260,7 @@ impl Action {
                         "{key} cannot be absent and changed"
                     )));
                 }
+                patch.check_names()?;
                 let set: Item = patch.set.iter().cloned().collect();
                 set.check()?;
                 Ok(set.bytes())
@@ -302,6 +303,22 @@ impl Patch {
     pub fn remove(mut self, name: impl Into<Name>) -> Self {
         self.remove.push(name.into());
         self
+    }
+
+    /// What two changes of one attribute would come to depends on their order, and there is none.
+    fn check_names(&self) -> Result<(), StoreError> {
+        let set = self.set.iter().map(|(name, _)| name);
+        let add = self.add.iter().map(|(name, _)| name);
+        let mut names = HashSet::new();
+        for name in set.chain(add).chain(&self.remove) {
+            if !names.insert(name) {
+                let key = &self.key;
+                return Err(StoreError::Malformed(format!(
+                    "{name} of {key} is changed twice"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 
