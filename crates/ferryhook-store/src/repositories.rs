@@ -164,9 +164,10 @@ impl Window {
         let last = crate::records::LAST;
         let from = self.from.map(text).unwrap_or_default();
         let to = self.to.map(text).unwrap_or_default();
-        // No id, and no `#` before one, sorts behind the last character.
+        // A key is never compared with nothing. No id, and no `#` before one, sorts behind `last`.
+        let from = Some(format!("{prefix}{from}")).filter(|from| !from.is_empty());
         query.between(
-            Some(format!("{prefix}{from}").into()),
+            from.map(Into::into),
             Some(format!("{prefix}{to}{last}").into()),
         )
     }

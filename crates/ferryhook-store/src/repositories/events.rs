@@ -41,10 +41,13 @@ impl Events<'_> {
     /// All that is new goes into one commit, so the whole must fit into one: fifty events that
     /// have claims. Nothing is read unless something turns out to be a duplicate.
     pub async fn accept(&self, arrivals: &[Arrival]) -> Result<Vec<Accepted>, StoreError> {
-        let mut told = among_themselves(arrivals);
+        let firsts = among_themselves(arrivals);
+        let mut told: Vec<Option<Accepted>> = vec![None; arrivals.len()];
         let mut tries = 0;
         loop {
-            let open: Vec<_> = (0..arrivals.len()).filter(|i| told[*i].is_none()).collect();
+            let open: Vec<_> = (0..arrivals.len())
+                .filter(|place| told[*place].is_none() && firsts[*place] == *place)
+                .collect();
             if open.is_empty() {
                 break;
             }
@@ -72,8 +75,14 @@ impl Events<'_> {
                 told[place] = Some(accepted);
             }
         }
-        let told = told.into_iter();
-        Ok(told.map(|told| told.unwrap_or(Accepted::New)).collect())
+        let answer = |(place, first): (usize, usize)| match told[first].clone() {
+            Some(duplicate @ Accepted::Duplicate { .. }) => duplicate,
+            _ if first == place => Accepted::New,
+            _ => Accepted::Duplicate {
+                first: Some(arrivals[first].event.id),
+            },
+        };
+        Ok(firsts.into_iter().enumerate().map(answer).collect())
     }
 
     /// Those of the open arrivals whose claim is in the ledger already.
@@ -82,17 +91,17 @@ impl Events<'_> {
         arrivals: &[Arrival],
         open: &[usize],
     ) -> Result<Vec<(usize, Accepted)>, StoreError> {
-        let looks = open.iter().map(async |place| {
+        let looks = open.iter().filter_map(|place| {
             let Arrival { event, claim } = &arrivals[*place];
-            let Some(claim) = claim else {
-                return Ok::<_, StoreError>(None);
-            };
-            let found = self.0.find::<Claim>(&claim::key(&claim.key)).await?;
-            Ok(found.map(|found| match found.event_id {
-                // An earlier try got through and only its answer was lost.
-                Some(first) if first == event.id => (*place, Accepted::New),
-                first => (*place, Accepted::Duplicate { first }),
-            }))
+            let key = claim::key(&claim.as_ref()?.key);
+            Some(async move {
+                let found = self.0.find::<Claim>(&key).await?;
+                Ok::<_, StoreError>(found.map(|found| match found.event_id {
+                    // An earlier try got through and only its answer was lost.
+                    Some(first) if first == event.id => (*place, Accepted::New),
+                    first => (*place, Accepted::Duplicate { first }),
+                }))
+            })
         });
         Ok(try_join_all(looks).await?.into_iter().flatten().collect())
     }
@@ -202,47 +211,48 @@ impl Events<'_> {
     /// commits: the event goes with the last, so that one who was interrupted can begin again.
     /// Its claim stays, and goes on keeping copies out.
     pub async fn erase(&self, was: &Stored<Event>) -> Result<(), StoreError> {
+        let story = |kind, prefix| {
+            let query = Query::table(kind, event::partition(was.id));
+            query.prefix(prefix).limit(ERASED_AT_ONCE)
+        };
         loop {
-            let (deliveries, attempts) = self.story(was.id).await?;
-            let found = deliveries.len() + attempts.len();
-            let mut batch = Batch::new();
-            for delivery in &deliveries {
-                batch = batch.delete(delivery);
-            }
-            for attempt in &attempts {
-                batch = batch.delete(attempt);
-            }
-            if found < ERASED_AT_ONCE {
+            let deliveries = story(Kind::Delivery, delivery::PREFIX);
+            let (deliveries, more_deliveries) = self.some::<Delivery>(deliveries).await?;
+            let attempts = story(Kind::Attempt, attempt::PREFIX);
+            let (attempts, more_attempts) = self.some::<Attempt>(attempts).await?;
+            let batch = deliveries.iter().fold(Batch::new(), Batch::delete);
+            let batch = attempts.iter().fold(batch, Batch::delete);
+            if !more_deliveries && !more_attempts {
                 return self.0.commit(batch.delete(was)).await;
             }
             self.0.commit(batch).await?;
         }
     }
 
-    async fn story(&self, id: Id<Event>) -> Result<Story, StoreError> {
-        let half = ERASED_AT_ONCE / 2;
-        let query = |kind, prefix| {
-            let query = Query::table(kind, event::partition(id));
-            query.prefix(prefix).limit(half)
-        };
-        let deliveries = self.0.list(query(Kind::Delivery, delivery::PREFIX)).await?;
-        let attempts = self.0.list(query(Kind::Attempt, attempt::PREFIX)).await?;
-        Ok((deliveries.rows, attempts.rows))
+    /// The first rows of a list, at least one if there is any, and whether there may be more.
+    async fn some<T: Record>(
+        &self,
+        mut query: Query,
+    ) -> Result<(Vec<Stored<T>>, bool), StoreError> {
+        loop {
+            let page = self.0.list(query.clone()).await?;
+            if page.next.is_none() || !page.rows.is_empty() {
+                return Ok((page.rows, page.next.is_some()));
+            }
+            query.after = page.next;
+        }
     }
 }
 
-type Story = (Vec<Stored<Delivery>>, Vec<Stored<Attempt>>);
+/// Of deliveries and of attempts; with the event they still fit into one batch.
+const ERASED_AT_ONCE: usize = (limits::batch::ACTIONS_MAX - 1) / 2;
 
-/// Room is left for the event itself.
-const ERASED_AT_ONCE: usize = limits::batch::ACTIONS_MAX - 2;
-
-/// Of several arrivals with the same claim the first is the event and the others are copies.
-fn among_themselves(arrivals: &[Arrival]) -> Vec<Option<Accepted>> {
+/// For each arrival the place of the first that has the same claim: mostly its own.
+fn among_themselves(arrivals: &[Arrival]) -> Vec<usize> {
     let mut firsts = HashMap::new();
-    let tell = |arrival: &Arrival| {
-        let key = arrival.claim.as_ref()?.key.clone();
-        let first = *firsts.entry(key).or_insert(arrival.event.id);
-        (first != arrival.event.id).then_some(Accepted::Duplicate { first: Some(first) })
+    let first = |(place, arrival): (usize, &Arrival)| match &arrival.claim {
+        Some(claim) => *firsts.entry(claim.key.clone()).or_insert(place),
+        None => place,
     };
-    arrivals.iter().map(tell).collect()
+    arrivals.iter().enumerate().map(first).collect()
 }

@@ -77,45 +77,58 @@ impl Ledger<'_> {
         lease: Duration,
         keep: Duration,
     ) -> Result<Claiming, StoreError> {
-        self.tried(async || {
-            let now = self.0.now();
-            let found = self.find(key).await?;
-            match &found {
-                Some(held) if held.state == Some(State::Leased) => {
-                    let until = held.lease_until.unwrap_or(now);
-                    if now < until {
-                        return Ok(Claiming::Busy { until });
-                    }
-                }
-                Some(held) if held.state == Some(State::Released) => {}
-                // Completed, or seen by someone who never meant to lease it.
-                Some(_) => return Ok(Claiming::Done),
-                None => {}
+        let mut tries = 1;
+        loop {
+            match self.try_claim(key, lease, keep).await {
+                Err(error) if error.is_refused() && tries < TRIES_MAX => tries += 1,
+                other => return other,
             }
-            // The clock, so that tokens also grow past the end of an entry that had some.
-            let first = now.as_millis().max(1).unsigned_abs();
-            let before = found.as_ref().and_then(|held| held.fencing_token);
-            let token = before.map_or(first, |before| first.max(before.saturating_add(1)));
-            let until = now + lease;
-            let leased = Claim {
-                key: key.to_owned(),
-                seen_at: found.as_ref().map_or(now, |held| held.seen_at),
-                expires_at: now + keep.max(lease),
-                source: None,
-                notes: None,
-                event_id: None,
-                state: Some(State::Leased),
-                fencing_token: Some(token),
-                lease_until: Some(until),
-            };
-            let batch = match &found {
-                None => Batch::new().insert(&leased),
-                Some(held) => Batch::new().replace(held, &leased),
-            };
-            self.0.commit(batch).await?;
-            Ok(Claiming::Yours { token, until })
-        })
-        .await
+        }
+    }
+
+    /// Refused when someone else wrote between the look and the claim.
+    async fn try_claim(
+        &self,
+        key: &str,
+        lease: Duration,
+        keep: Duration,
+    ) -> Result<Claiming, StoreError> {
+        let now = self.0.now();
+        let found = self.find(key).await?;
+        match &found {
+            Some(held) if held.state == Some(State::Leased) => {
+                let until = held.lease_until.unwrap_or(now);
+                if now < until {
+                    return Ok(Claiming::Busy { until });
+                }
+            }
+            Some(held) if held.state == Some(State::Released) => {}
+            // Completed, or seen by someone who never meant to lease it.
+            Some(_) => return Ok(Claiming::Done),
+            None => {}
+        }
+        // The clock, so that tokens also grow past the end of an entry that had some.
+        let first = now.as_millis().max(1).unsigned_abs();
+        let before = found.as_ref().and_then(|held| held.fencing_token);
+        let token = before.map_or(first, |before| first.max(before.saturating_add(1)));
+        let until = now + lease;
+        let leased = Claim {
+            key: key.to_owned(),
+            seen_at: found.as_ref().map_or(now, |held| held.seen_at),
+            expires_at: now + keep.max(lease),
+            source: None,
+            notes: None,
+            event_id: None,
+            state: Some(State::Leased),
+            fencing_token: Some(token),
+            lease_until: Some(until),
+        };
+        let batch = match &found {
+            None => Batch::new().insert(&leased),
+            Some(held) => Batch::new().replace(held, &leased),
+        };
+        self.0.commit(batch).await?;
+        Ok(Claiming::Yours { token, until })
     }
 
     /// The work is done, for good. Also accepted after the lease if nobody else has begun.
@@ -129,40 +142,33 @@ impl Ledger<'_> {
     }
 
     async fn end(&self, key: &str, token: u64, state: State) -> Result<Ending, StoreError> {
-        self.tried(async || {
-            let Some(held) = self.find(key).await? else {
-                return Ok(Ending::Lost);
-            };
-            if held.fencing_token != Some(token) {
-                return Ok(Ending::Lost);
-            }
-            match held.state {
-                Some(ended) if ended == state => return Ok(Ending::Ended),
-                Some(State::Leased) => {}
-                _ => return Ok(Ending::Lost),
-            }
-            let ended = Claim {
-                state: Some(state),
-                lease_until: None,
-                ..held.record.clone()
-            };
-            self.0.replace(&held, ended).await?;
-            Ok(Ending::Ended)
-        })
-        .await
-    }
-
-    /// Reads and decides anew when someone else wrote in between.
-    async fn tried<T>(
-        &self,
-        step: impl AsyncFn() -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
         let mut tries = 1;
         loop {
-            match step().await {
+            match self.try_end(key, token, state).await {
                 Err(error) if error.is_refused() && tries < TRIES_MAX => tries += 1,
                 other => return other,
             }
         }
+    }
+
+    async fn try_end(&self, key: &str, token: u64, state: State) -> Result<Ending, StoreError> {
+        let Some(held) = self.find(key).await? else {
+            return Ok(Ending::Lost);
+        };
+        if held.fencing_token != Some(token) {
+            return Ok(Ending::Lost);
+        }
+        match held.state {
+            Some(ended) if ended == state => return Ok(Ending::Ended),
+            Some(State::Leased) => {}
+            _ => return Ok(Ending::Lost),
+        }
+        let ended = Claim {
+            state: Some(state),
+            lease_until: None,
+            ..held.record.clone()
+        };
+        self.0.replace(&held, ended).await?;
+        Ok(Ending::Ended)
     }
 }
