@@ -3,6 +3,11 @@
 //! list is dead code and does not compile.
 //!
 //! On one engine: `cargo test --test conformance memory::`.
+//!
+//! Another engine needs two lines here: a function in `engines` that opens it, and
+//! `conformance!(its_name)`. One that needs a server answers `Err` with the reason when there is
+//! none, and the reason is printed where nobody can miss it. Tables may be shared by all cases of
+//! a run, but not with the run before: ids are the same in every run.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,6 +41,9 @@ mod engines {
             keep: Box::new(()),
         })
     }
+
+    // Here: `embedded`, with its temporary directory in `keep`, and `dynamo`, which answers
+    // `Err("dynamo: FERRYHOOK_TEST_DYNAMO is not set")` without a server.
 }
 
 conformance!(memory);
