@@ -9,7 +9,7 @@ use std::fmt;
 use ferryhook_core::{Timestamp, limits};
 
 use crate::StoreError;
-use crate::key::{IndexKey, Key};
+use crate::key::{IndexKey, Key, Part};
 use crate::record::{Kind, Record, Stored, item_of};
 use crate::value::{Item, Name, Value};
 
@@ -58,6 +58,38 @@ pub struct Insert {
     pub content: Item,
     pub mirror: Vec<(Name, Value)>,
 }
+
+impl Insert {
+    /// As much as DynamoDB would count: what it keeps beside the record has a size too. Where an
+    /// index shares an attribute with the record it is counted twice, which errs on the safe side.
+    fn bytes(&self) -> usize {
+        let table = self.key.table.shape();
+        let mut bytes = ENVELOPE_BYTES + self.item.bytes() + self.content.bytes();
+        bytes += table.partition.name.len() + self.key.partition.len();
+        if let (Some(attribute), Some(sort)) = (table.sort, &self.key.sort) {
+            bytes += attribute.name.len() + sort.len();
+        }
+        for entry in &self.indexes {
+            let index = entry.index.shape();
+            bytes += index.partition.name.len() + part_bytes(&entry.partition);
+            if let (Some(attribute), Some(sort)) = (index.sort, &entry.sort) {
+                bytes += attribute.name.len() + part_bytes(sort);
+            }
+        }
+        let mirror: Item = self.mirror.iter().cloned().collect();
+        bytes + mirror.bytes()
+    }
+}
+
+fn part_bytes(part: &Part) -> usize {
+    match part {
+        Part::Number(_) => 21, // the most a number takes
+        Part::Text(text) => text.len(),
+    }
+}
+
+/// Room for what an engine notes about a row: kind, shape, revision.
+const ENVELOPE_BYTES: usize = 128;
 
 /// A change of some attributes of a row that exists.
 #[derive(Debug, Clone)]
@@ -239,7 +271,7 @@ impl Action {
                 check_indexes(&insert.indexes)?;
                 insert.item.check()?;
                 insert.content.check()?;
-                let bytes = insert.item.bytes() + insert.content.bytes();
+                let bytes = insert.bytes();
                 if bytes > limits::ITEM_BYTES_MAX {
                     let max = limits::ITEM_BYTES_MAX;
                     return Err(StoreError::OutOfBounds(format!(
@@ -258,6 +290,7 @@ impl Action {
                         "{key} cannot be absent and changed"
                     )));
                 }
+                patch.check_names()?;
                 let set: Item = patch.set.iter().cloned().collect();
                 set.check()?;
                 Ok(set.bytes())
@@ -300,6 +333,20 @@ impl Patch {
     pub fn remove(mut self, name: impl Into<Name>) -> Self {
         self.remove.push(name.into());
         self
+    }
+
+    /// What two changes of one attribute would come to depends on their order, and there is none.
+    fn check_names(&self) -> Result<(), StoreError> {
+        let set = self.set.iter().map(|(name, _)| name);
+        let add = self.add.iter().map(|(name, _)| name);
+        let mut names = HashSet::new();
+        for name in set.chain(add).chain(&self.remove) {
+            if !names.insert(name) {
+                let key = &self.key;
+                return Err(StoreError::Malformed(format!("{name} of {key} is changed twice")));
+            }
+        }
+        Ok(())
     }
 }
 

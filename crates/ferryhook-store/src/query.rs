@@ -142,15 +142,47 @@ impl Query {
             }
         }
         match &self.after {
-            Some(cursor) if cursor.key.table != self.table => Err(foreign_cursor()),
-            Some(cursor) if cursor.entry.as_ref().map(|entry| entry.index) != self.index => {
-                Err(foreign_cursor())
-            }
+            Some(cursor) if !self.is_passed_by(cursor) => Err(foreign_cursor()),
             Some(cursor) => {
                 cursor.key.check()?;
                 cursor.entry.iter().try_for_each(|entry| entry.check(self.table))
             }
             None => Ok(()),
+        }
+    }
+
+    /// Whether the cursor can be a row of this list. One from another partition would show a
+    /// stranger's place in the order, and DynamoDB refuses it.
+    fn is_passed_by(&self, cursor: &Cursor) -> bool {
+        if cursor.key.table != self.table {
+            return false;
+        }
+        match (self.index, &cursor.entry) {
+            (None, None) => {
+                let sort = cursor.key.sort.clone().map(Part::Text);
+                self.partition == Part::Text(cursor.key.partition.clone())
+                    && self.range.contains(sort.as_ref())
+            }
+            (Some(index), Some(entry)) => {
+                entry.index == index
+                    && entry.partition == self.partition
+                    && self.range.contains(entry.sort.as_ref())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Range {
+    pub(crate) fn contains(&self, sort: Option<&Part>) -> bool {
+        match (self, sort) {
+            (Self::All, _) => true,
+            (Self::Prefix(prefix), Some(Part::Text(sort))) => sort.starts_with(prefix),
+            (Self::Between(from, to), Some(sort)) => {
+                from.as_ref().is_none_or(|from| from <= sort)
+                    && to.as_ref().is_none_or(|to| sort <= to)
+            }
+            _ => false,
         }
     }
 }

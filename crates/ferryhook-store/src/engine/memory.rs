@@ -13,7 +13,7 @@ use super::{Answer, Engine, Row};
 use crate::StoreError;
 use crate::batch::{Action, Batch, Condition, Durability, Insert, Patch};
 use crate::key::{IndexKey, Key, Part};
-use crate::query::{Cursor, Order, Page, Query, Range};
+use crate::query::{Cursor, Order, Page, Query};
 use crate::tables::Index;
 
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Memory {
                     .range((Bound::Included(first), Bound::Unbounded))
                     .map(|(key, _)| key)
                     .take_while(|key| key.table == query.table && key.partition == *partition)
-                    .filter(|key| wanted(&query.range, key.sort.clone().map(Part::Text).as_ref()))
+                    .filter(|key| query.range.contains(key.sort.clone().map(Part::Text).as_ref()))
                     .filter(|key| behind(query, key, None));
                 match query.order {
                     Order::Ascending => keys.into_iter().all(|key| take(key, None)),
@@ -117,7 +117,7 @@ impl Memory {
                     .entries
                     .range((Bound::Included(first), Bound::Unbounded))
                     .take_while(|entry| entry.0 == index && entry.1 == query.partition)
-                    .filter(|entry| wanted(&query.range, entry.2.as_ref()))
+                    .filter(|entry| query.range.contains(entry.2.as_ref()))
                     .filter(|entry| behind(query, &entry.3, Some(entry.2.as_ref())));
                 let mut take = |(index, partition, sort, key): &Entry| {
                     let (partition, sort) = (partition.clone(), sort.clone());
@@ -141,17 +141,6 @@ impl Memory {
 
 fn lowest_key(query: &Query) -> Key {
     Key { table: query.table, partition: String::new(), sort: None }
-}
-
-fn wanted(range: &Range, sort: Option<&Part>) -> bool {
-    match (range, sort) {
-        (Range::All, _) => true,
-        (Range::Prefix(prefix), Some(Part::Text(sort))) => sort.starts_with(prefix),
-        (Range::Between(from, to), Some(sort)) => {
-            from.as_ref().is_none_or(|from| from <= sort) && to.as_ref().is_none_or(|to| sort <= to)
-        }
-        _ => false,
-    }
 }
 
 /// Whether this place lies behind the cursor, in the direction of the query.

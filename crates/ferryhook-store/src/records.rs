@@ -1,0 +1,58 @@
+//! Where each noun of the domain lives: its key, its index entries, its expiry.
+//!
+//! The attributes are the noun's own serde form; nothing here repeats them. Key functions stand
+//! beside the record they name, so that whoever looks a record up spells its key the same way as
+//! whoever wrote it.
+//!
+//! DynamoDB puts an item into an index as soon as the item has the index's key attributes, asked
+//! or not. A record therefore lists every index that its stored attributes make it stand in, and
+//! a test holds it to that.
+
+use ferryhook_core::Timestamp;
+use serde::Serialize;
+
+pub mod shard;
+pub mod unique;
+
+pub(crate) mod account;
+pub(crate) mod activity;
+pub(crate) mod attempt;
+pub(crate) mod claim;
+pub(crate) mod connection;
+pub(crate) mod delivery;
+pub(crate) mod event;
+pub(crate) mod hook;
+pub(crate) mod key;
+pub(crate) mod member;
+pub(crate) mod notification;
+pub(crate) mod oauth_state;
+pub(crate) mod plan;
+pub(crate) mod rejection;
+pub(crate) mod run;
+pub(crate) mod schedule;
+pub(crate) mod source;
+pub(crate) mod usage;
+pub(crate) mod user;
+
+pub use shard::Shard;
+pub use unique::Unique;
+
+/// Sorts behind everything an id or a time can begin with: the closed end of a range of keys.
+pub(crate) const LAST: char = '~';
+
+/// The stored word of a plain enum. Anything else gives an empty text, which no key accepts.
+pub(crate) fn word(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// A millisecond as part of a text key: as many digits as the next two centuries need, so that
+/// the order of the text is the order of time.
+pub(crate) fn digits(at: Timestamp) -> String {
+    format!("{:013}", at.as_millis())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,31 @@
+//! Connections, in the main table under their source.
+
+use ferryhook_core::{Connection, Id, Source};
+
+use super::{source, word};
+use crate::key::{IndexKey, Key};
+use crate::record::{Kind, Record};
+use crate::tables::{Index, Table};
+
+pub(crate) const PREFIX: &str = "CONN#";
+
+pub(crate) fn key(of: Id<Source>, id: Id<Connection>) -> Key {
+    Key::new(Table::Main, source::partition(of), format!("{PREFIX}{id}"))
+}
+
+pub(crate) fn by_id(id: Id<Connection>) -> IndexKey {
+    IndexKey::new(Index::SourceOrConnectionById, format!("CONNID#{id}"), "CONNECTION")
+}
+
+impl Record for Connection {
+    const KIND: Kind = Kind::Connection;
+
+    fn key(&self) -> Key {
+        key(self.source_id, self.id)
+    }
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        let account = self.account_id.to_string();
+        vec![by_id(self.id), IndexKey::new(Index::AccountStatus, account, word(self.status))]
+    }
+}

@@ -1,0 +1,28 @@
+//! Work that waits for someone is spread over a few partitions, so that no single one is written
+//! by every event and several workers can look at different ones.
+
+use ferryhook_core::{Event, Id};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How many there are. Rows in the store have been dealt out by it: a larger number leaves what
+/// waits where the larger number finds it, a smaller one would lose sight of some.
+pub const COUNT: u8 = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shard(u8);
+
+impl Shard {
+    pub fn all() -> impl Iterator<Item = Shard> {
+        (0..COUNT).map(Shard)
+    }
+
+    /// Everything that waits on account of one event waits in one shard.
+    pub fn of(event: Id<Event>) -> Self {
+        // The remainder is below `COUNT`, so nothing is cut off.
+        Self((xxh3_64(event.as_str().as_bytes()) % u64::from(COUNT)) as u8)
+    }
+
+    pub(crate) fn partition(self) -> String {
+        self.0.to_string()
+    }
+}

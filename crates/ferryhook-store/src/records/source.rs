@@ -1,0 +1,40 @@
+//! Sources, in the main table under the user who owns their account.
+
+use ferryhook_core::{Id, Source, User};
+
+use super::{user, word};
+use crate::key::{IndexKey, Key};
+use crate::record::{Kind, Record};
+use crate::tables::{Index, Table};
+
+pub(crate) const PREFIX: &str = "SRC#";
+
+pub(crate) fn key(owner: Id<User>, id: Id<Source>) -> Key {
+    Key::new(Table::Main, user::partition(owner), format!("{PREFIX}{id}"))
+}
+
+/// Of everything that is kept under a source, in either table.
+pub(crate) fn partition(id: Id<Source>) -> String {
+    format!("SRC#{id}")
+}
+
+pub(crate) fn by_id(id: Id<Source>) -> IndexKey {
+    IndexKey::new(Index::SourceOrConnectionById, format!("SRCID#{id}"), "SOURCE")
+}
+
+impl Record for Source {
+    const KIND: Kind = Kind::Source;
+
+    fn key(&self) -> Key {
+        key(self.user_id, self.id)
+    }
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        let account = self.account_id.to_string();
+        vec![
+            by_id(self.id),
+            IndexKey::new(Index::AccountPlatform, account.clone(), &*self.provider),
+            IndexKey::new(Index::AccountStatus, account, word(self.status)),
+        ]
+    }
+}

@@ -1,0 +1,356 @@
+//! Every noun, at least once, against the tables: keys that fit, indexes that agree with what
+//! DynamoDB will do by itself, and shapes that stay readable.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use ferryhook_core::delivery::{Cancel, Failure, Hold, State};
+use ferryhook_core::event::{Origin, Status};
+use ferryhook_core::{Account, Activity, Delivery, Event, Notification, Timestamp, samples};
+
+use super::*;
+use crate::engine::Row;
+use crate::key::{IndexKey, Key, Part};
+use crate::record::{Kind, Record, Stored, item_of};
+use crate::tables::Index;
+use crate::value::{Item, Name, Number, Value};
+
+mod fixtures;
+
+/// What the tests need to know of a record, whatever its type.
+struct Sample {
+    kind: Kind,
+    version: u8,
+    key: Key,
+    indexes: Vec<IndexKey>,
+    expires: Option<i64>,
+    item: Item,
+    content: &'static [&'static str],
+    mirror: Vec<(Name, Value)>,
+}
+
+/// Also checks that the record comes back from its item as it went in.
+fn sample<T: Record + PartialEq + Debug>(record: &T) -> Sample {
+    let item = item_of(record).unwrap();
+    let row = Row { kind: T::KIND, version: T::VERSION, revision: 3, item: item.clone() };
+    let stored = Stored::<T>::from_row(row).unwrap();
+    assert_eq!((&stored.record, stored.revision), (record, 3));
+    Sample {
+        kind: T::KIND,
+        version: T::VERSION,
+        key: record.key(),
+        indexes: record.indexes(),
+        expires: record.expires_at().map(Timestamp::as_seconds),
+        item,
+        content: T::CONTENT,
+        mirror: record.mirror(),
+    }
+}
+
+/// One of each kind, with every attribute present.
+fn full() -> Vec<Sample> {
+    vec![
+        sample(&samples::user()),
+        sample(&samples::source()),
+        sample(&samples::connection()),
+        sample(&samples::key()),
+        sample(&samples::event()),
+        sample(&samples::delivery()),
+        sample(&samples::attempt()),
+        sample(&samples::rejection()),
+        sample(&samples::claim()),
+        sample(&samples::account()),
+        sample(&samples::member()),
+        sample(&samples::schedule()),
+        sample(&samples::run()),
+        sample(&samples::activity()),
+        sample(&samples::hook()),
+        sample(&samples::notification()),
+        sample(&samples::usage()),
+        sample(&samples::plan()),
+        sample(&samples::oauth_state()),
+        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+    ]
+}
+
+/// The same nouns in the situations in which they stand in other indexes.
+fn variations() -> Vec<Sample> {
+    let mut all = vec![
+        sample(&Account { parent_account_id: None, ..samples::account() }),
+        sample(&Activity { user_id: None, ..samples::activity() }),
+        sample(&Notification {
+            is_read: false,
+            read_at: None,
+            expires_at: None,
+            ..samples::notification()
+        }),
+        sample(&Unique::key_hash("0a1b", &samples::key().id)),
+    ];
+    all.extend(states().map(|state| sample(&with_state(state))));
+    for status in statuses() {
+        for origin in [Origin::Webhook, Origin::Sync, Origin::Trigger] {
+            all.push(sample(&Event {
+                status,
+                origin,
+                event_type: None,
+                pending_since: None,
+                expires_at: None,
+                ..samples::event()
+            }));
+        }
+    }
+    all
+}
+
+fn everything() -> Vec<Sample> {
+    full().into_iter().chain(variations()).collect()
+}
+
+fn with_state(state: State) -> Delivery {
+    Delivery { state, ..samples::delivery() }
+}
+
+fn states() -> impl Iterator<Item = State> {
+    let (next_attempt_at, settled_at) = (samples::UPDATED, samples::UPDATED);
+    [
+        State::Waiting { next_attempt_at },
+        State::Sending { lease_until: samples::UPDATED },
+        State::Held { reason: Hold::BreakerOpen, next_attempt_at },
+        State::Delivered { settled_at },
+        State::Failed { reason: Failure::Exhausted, settled_at },
+        State::Cancelled { reason: Cancel::Requested, settled_at },
+    ]
+    .into_iter()
+}
+
+fn statuses() -> [Status; 8] {
+    [
+        Status::Received,
+        Status::Processing,
+        Status::Delivered,
+        Status::Retrying,
+        Status::Failed,
+        Status::Filtered,
+        Status::SignatureFailed,
+        Status::Held,
+    ]
+}
+
+/// An item as it will lie in DynamoDB: the record's attributes with those of its keys beside them.
+fn laid_out(sample: &Sample) -> BTreeMap<String, Value> {
+    let mut all = BTreeMap::new();
+    let mut put = |name: &str, value: Value| {
+        let before = all.insert(name.to_owned(), value.clone());
+        assert!(
+            before.is_none() || before == Some(value),
+            "{}: {name} would have two values",
+            sample.kind
+        );
+    };
+    for (name, value) in sample.item.iter().chain(&sample.mirror) {
+        put(name, value.clone());
+    }
+    let shape = sample.key.table.shape();
+    put(shape.partition.name, (&*sample.key.partition).into());
+    if let (Some(attribute), Some(sort)) = (shape.sort, &sample.key.sort) {
+        put(attribute.name, (&**sort).into());
+    }
+    for entry in &sample.indexes {
+        let shape = entry.index.shape();
+        put(shape.partition.name, value_of(&entry.partition));
+        if let (Some(attribute), Some(sort)) = (shape.sort, &entry.sort) {
+            put(attribute.name, value_of(sort));
+        }
+    }
+    if let (Some(name), Some(at)) = (shape.expiry, sample.expires) {
+        put(name, at.into());
+    }
+    all
+}
+
+fn value_of(part: &Part) -> Value {
+    match part {
+        Part::Number(number) => (*number).into(),
+        Part::Text(text) => (&**text).into(),
+    }
+}
+
+#[test]
+fn there_is_a_sample_of_every_kind() {
+    let mut kinds: Vec<_> = full().iter().map(|sample| sample.kind).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, Kind::ALL);
+}
+
+#[test]
+fn keys_fit_their_tables() {
+    for sample in everything() {
+        assert_eq!(sample.key.table, sample.kind.table());
+        sample.key.check().unwrap();
+        for entry in &sample.indexes {
+            entry.check(sample.key.table).unwrap();
+        }
+    }
+}
+
+/// The one place where engines could disagree without anyone noticing: what an index contains.
+#[test]
+fn a_record_lists_exactly_the_indexes_its_attributes_put_it_in() {
+    for sample in everything() {
+        let attributes = laid_out(&sample);
+        let has = |name: &str| attributes.contains_key(name);
+        let implied: Vec<_> = sample
+            .key
+            .table
+            .indexes()
+            .filter(|index| {
+                let shape = index.shape();
+                has(shape.partition.name) && shape.sort.is_none_or(|sort| has(sort.name))
+            })
+            .collect();
+        let mut listed: Vec<_> = sample.indexes.iter().map(|entry| entry.index).collect();
+        listed.sort_unstable();
+        assert_eq!(listed, implied, "{} {}", sample.kind, sample.key);
+    }
+}
+
+#[test]
+fn expiry_is_what_the_tables_attribute_says() {
+    for sample in everything() {
+        let attribute = sample.key.table.shape().expiry;
+        let stored = attribute.and_then(|name| sample.item.get(name)).cloned();
+        assert_eq!(sample.expires.map(Value::from), stored, "{}", sample.kind);
+    }
+}
+
+#[test]
+fn content_is_among_the_attributes_and_in_no_index() {
+    for sample in full() {
+        for name in sample.content {
+            assert!(sample.item.get(name).is_some(), "{} {name}", sample.kind);
+            let mut shapes = sample.key.table.indexes().map(Index::shape);
+            let keyed = shapes.any(|shape| {
+                shape.partition.name == *name || shape.sort.is_some_and(|sort| sort.name == *name)
+            });
+            assert!(!keyed, "{} {name}", sample.kind);
+        }
+    }
+}
+
+/// A mirror is for other readers; under a name of the record itself it would come back changed.
+#[test]
+fn mirrors_have_names_of_their_own() {
+    for sample in everything() {
+        for (name, _) in &sample.mirror {
+            assert!(sample.item.get(name).is_none(), "{} {name}", sample.kind);
+        }
+    }
+}
+
+#[test]
+fn keys_are_those_the_tables_document() {
+    let key = |sample: Sample| {
+        let Key { partition, sort, .. } = sample.key;
+        format!("{partition} {}", sort.unwrap_or_default())
+    };
+    let keys: Vec<_> = full().into_iter().map(key).collect();
+    assert_eq!(
+        keys,
+        [
+            "USER#usr_0000000000000001 PROFILE",
+            "USER#usr_0000000000000001 SRC#src_0000000000000001",
+            "SRC#src_0000000000000001 CONN#conn_0000000000000001",
+            "USER#usr_0000000000000001 KEY#key_0000000000000001",
+            "SRC#src_0000000000000001 EVT#1767225600000#evt_-OhqqeV-00000001",
+            "EVT#evt_-OhqqeV-00000001 DLV#conn_0000000000000001",
+            "EVT#evt_-OhqqeV-00000001 ATT#02#conn_0000000000000001",
+            "SRC#src_0000000000000001 REJ#1767225600000#rej_-OhqqeV-00000001",
+            "ALOWARE:719285063 ",
+            "acc_0000000000000001 ",
+            "usr_0000000000000001 acc_0000000000000001",
+            "src_0000000000000001 sch_0000000000000001",
+            "src_0000000000000001 run_-OhqqeV-00000001",
+            "acc_0000000000000001 act_-OhqqeV-00000001",
+            "hook_0000000000000001 ",
+            "usr_0000000000000001 ntf_-OhqqeV-00000001",
+            "acc_0000000000000001 2026-01-01",
+            "pro ",
+            "hush-state ",
+            "UNIQUE#EMAIL#ada@example.com UNIQUE",
+        ]
+    );
+}
+
+#[test]
+fn index_keys_are_those_the_tables_document() {
+    let shown = |sample: Sample| {
+        let entries = sample.indexes.into_iter().map(|entry| {
+            let sort = entry.sort.map(|sort| show(&sort)).unwrap_or_default();
+            format!("{:?} {} {sort}", entry.index, show(&entry.partition))
+        });
+        entries.collect::<Vec<_>>()
+    };
+    let indexes: Vec<_> = full().into_iter().flat_map(shown).collect();
+    assert_eq!(
+        indexes,
+        [
+            "UserByEmail EMAIL#ada@example.com USER",
+            "SourceOrConnectionById SRCID#src_0000000000000001 SOURCE",
+            "AccountPlatform acc_0000000000000001 stripe",
+            "AccountStatus acc_0000000000000001 active",
+            "SourceOrConnectionById CONNID#conn_0000000000000001 CONNECTION",
+            "AccountStatus acc_0000000000000001 active",
+            "KeyByHash KEYHASH#hush-key-hash KEY",
+            "AccountStatus acc_0000000000000001 active",
+            "EventById EVTID#evt_-OhqqeV-00000001 EVENT",
+            "Inbox acc_0000000000000001 2026-01-01T00:00:00.000000Z#evt_-OhqqeV-00000001",
+            "EventType acc_0000000000000001 order.completed#2026-01-01T00:00:00.000000Z",
+            "EventStatus acc_0000000000000001 retrying#2026-01-01T00:00:00.000000Z",
+            "Pending 5 1767225600000",
+            "Due 5 1767229200000",
+            "AccountParent acc_0000000000000000 subsidiary",
+            "MemberRole acc_0000000000000001 admin",
+            "ScheduleNextRun 1767229200 ",
+            "RunStatus completed 1767225600",
+            "ActivityUser usr_0000000000000001 1767225600",
+            "ActivityType source_created 1767225600",
+            "HookActive acc_0000000000000001 1",
+            "NotificationUnread usr_0000000000000001 1#1767225600",
+            "UsageDate 2026-01-01 acc_0000000000000001",
+            "PlanCatalogue plans pro",
+        ]
+    );
+}
+
+fn show(part: &Part) -> String {
+    match part {
+        Part::Number(number) => number.to_string(),
+        Part::Text(text) => text.clone(),
+    }
+}
+
+/// Every entry costs a write, so an event that concerns nobody any more has only two.
+#[test]
+fn the_index_by_status_has_what_needs_someone_and_whatever_was_triggered() {
+    let listed = |origin, status| {
+        let event = Event { origin, status, ..samples::event() };
+        let indexes = event.indexes();
+        indexes.iter().any(|key| key.index == Index::EventStatus)
+    };
+    for status in statuses() {
+        assert!(listed(Origin::Trigger, status));
+        let needs_someone = matches!(
+            status,
+            Status::Failed | Status::Retrying | Status::Held | Status::SignatureFailed
+        );
+        assert_eq!(listed(Origin::Webhook, status), needs_someone, "{status}");
+        assert_eq!(listed(Origin::Sync, status), needs_someone, "{status}");
+    }
+}
+
+/// The shard of an event is on disk: it may not depend on the process or the build.
+#[test]
+fn an_event_stays_in_its_shard() {
+    assert_eq!(Shard::of(samples::event().id).partition(), "5");
+    assert_eq!(Shard::all().count(), usize::from(shard::COUNT));
+}

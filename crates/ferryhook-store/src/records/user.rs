@@ -1,0 +1,33 @@
+//! Users, in the main table: the head of the partition that their sources and keys are kept in.
+
+use ferryhook_core::{Id, User};
+
+use crate::key::{IndexKey, Key};
+use crate::record::{Kind, Record};
+use crate::tables::{Index, Table};
+
+pub(crate) fn partition(id: Id<User>) -> String {
+    format!("USER#{id}")
+}
+
+pub(crate) fn key(id: Id<User>) -> Key {
+    Key::new(Table::Main, partition(id), "PROFILE")
+}
+
+/// Addresses that differ only in case reach the same person.
+pub(crate) fn email_value(email: &str) -> String {
+    format!("EMAIL#{}", email.trim().to_lowercase())
+}
+
+impl Record for User {
+    const KIND: Kind = Kind::User;
+
+    fn key(&self) -> Key {
+        key(self.id)
+    }
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        let email = email_value(&self.email);
+        vec![IndexKey::new(Index::UserByEmail, email, "USER")]
+    }
+}

@@ -1,0 +1,120 @@
+//! Deliveries: planned with their event, leased by a worker, settled with an attempt.
+//!
+//! All of that is buffered. If a crash undoes a plan, its event is still pending; if it undoes a
+//! lease or an attempt, the delivery is still due. Something may be sent twice, nothing is lost.
+
+use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Timestamp};
+
+use super::{Slice, Window};
+use crate::batch::Batch;
+use crate::query::{Page, Query};
+use crate::record::{Kind, Stored};
+use crate::records::{Shard, delivery, event};
+use crate::tables::Index;
+use crate::{Store, StoreError};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Deliveries<'a>(pub(crate) &'a Store);
+
+impl Deliveries<'_> {
+    /// All deliveries of an event, and the event as it stands with them: no longer pending. They
+    /// go together, so an event has at most ninety-nine.
+    pub async fn plan(
+        &self,
+        was: &Stored<Event>,
+        now: Event,
+        deliveries: &[Delivery],
+    ) -> Result<Stored<Event>, StoreError> {
+        let mut batch = Batch::new().replace(was, &now);
+        for delivery in deliveries {
+            batch = batch.insert(delivery);
+        }
+        self.0.commit_buffered(batch).await?;
+        Ok(was.followed_by(now))
+    }
+
+    /// Takes a due delivery until `until`. `None` if it is not due, or another worker was faster.
+    pub async fn lease(
+        &self,
+        was: &Stored<Delivery>,
+        until: Timestamp,
+    ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        let Some(now) = was.lease(until, self.0.now()) else {
+            return Ok(None);
+        };
+        match self.0.commit_buffered(Batch::new().replace(was, &now)).await {
+            Ok(()) => Ok(Some(was.followed_by(now))),
+            Err(error) if error.is_refused() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Records the attempt and moves the delivery on, together.
+    pub async fn settle(
+        &self,
+        was: &Stored<Delivery>,
+        attempt: &Attempt,
+        now: Delivery,
+    ) -> Result<Stored<Delivery>, StoreError> {
+        let batch = Batch::new().replace(was, &now).insert(attempt);
+        self.0.commit_buffered(batch).await?;
+        Ok(was.followed_by(now))
+    }
+
+    /// The same, with the event whose status follows from it.
+    pub async fn settle_with_event(
+        &self,
+        was: &Stored<Delivery>,
+        attempt: &Attempt,
+        now: Delivery,
+        event: (&Stored<Event>, Event),
+    ) -> Result<(Stored<Delivery>, Stored<Event>), StoreError> {
+        let (event_was, event_now) = event;
+        let batch = Batch::new().replace(was, &now).insert(attempt).replace(event_was, &event_now);
+        self.0.commit_buffered(batch).await?;
+        Ok((was.followed_by(now), event_was.followed_by(event_now)))
+    }
+
+    /// Another connection for an event that was planned before: a replay to one created later.
+    pub async fn create(&self, delivery: &Delivery) -> Result<(), StoreError> {
+        self.0.insert(delivery).await
+    }
+
+    /// A hold, a release, a cancellation or a replay: someone asked for it, so it is durable.
+    pub async fn replace(
+        &self,
+        was: &Stored<Delivery>,
+        now: Delivery,
+    ) -> Result<Stored<Delivery>, StoreError> {
+        self.0.replace(was, now).await
+    }
+
+    pub async fn find(
+        &self,
+        event: Id<Event>,
+        connection: Id<Connection>,
+    ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        self.0.find(&delivery::key(event, connection)).await
+    }
+
+    pub async fn list_by_event(
+        &self,
+        event: Id<Event>,
+        slice: Slice,
+    ) -> Result<Page<Stored<Delivery>>, StoreError> {
+        let query = Query::table(Kind::Delivery, event::partition(event));
+        self.0.list(slice.of(query.prefix(delivery::PREFIX))).await
+    }
+
+    /// Those that a worker should look at within this window, by when.
+    pub async fn list_due(
+        &self,
+        shard: Shard,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Delivery>>, StoreError> {
+        let query = Query::index(Kind::Delivery, Index::Due, shard.partition());
+        let query = window.numbers(query, Timestamp::as_millis);
+        self.0.list(slice.of(query)).await
+    }
+}

@@ -1,0 +1,256 @@
+//! Events: accepted once, found by where they came from, by whom they concern and by what they
+//! still need.
+
+use std::collections::HashMap;
+
+use ferryhook_core::event::Status;
+use ferryhook_core::{Account, Attempt, Claim, Delivery, Event, Id, Source, Timestamp, limits};
+use futures_util::future::try_join_all;
+
+use super::{Slice, TRIES_MAX, Window, only};
+use crate::batch::{Batch, Patch};
+use crate::query::{Page, Query};
+use crate::record::{Kind, Record, Stored};
+use crate::records::{Shard, attempt, claim, delivery, digits, event, source};
+use crate::tables::Index;
+use crate::{Store, StoreError};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Events<'a>(pub(crate) &'a Store);
+
+/// An event at the door, with the claim that lets it in only once.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    pub event: Event,
+    pub claim: Option<Claim>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Accepted {
+    New,
+    /// It was here before. The first one is unknown where the claim was not made for an event.
+    Duplicate {
+        first: Option<Id<Event>>,
+    },
+}
+
+impl Events<'_> {
+    /// Stores each event together with its claim, or recognises it; says which, in order. Durable
+    /// when it returns.
+    ///
+    /// All that is new goes into one commit, so the whole must fit into one: fifty events that
+    /// have claims. Nothing is read unless something turns out to be a duplicate.
+    pub async fn accept(&self, arrivals: &[Arrival]) -> Result<Vec<Accepted>, StoreError> {
+        let firsts = among_themselves(arrivals);
+        let mut told: Vec<Option<Accepted>> = vec![None; arrivals.len()];
+        let mut tries = 0;
+        loop {
+            let open: Vec<_> = (0..arrivals.len())
+                .filter(|place| told[*place].is_none() && firsts[*place] == *place)
+                .collect();
+            if open.is_empty() {
+                break;
+            }
+            let mut batch = Batch::new();
+            for arrival in open.iter().map(|place| &arrivals[*place]) {
+                if let Some(claim) = &arrival.claim {
+                    batch = batch.insert(claim);
+                }
+                batch = batch.insert(&arrival.event);
+            }
+            let refusal = match self.0.commit(batch).await {
+                Ok(()) => break,
+                Err(error) if error.is_refused() => error,
+                Err(error) => return Err(error),
+            };
+            tries += 1;
+            let recognised = self.recognise(arrivals, &open).await?;
+            // Someone's claim may have ended between the refusal and the look at it.
+            let is_claims = matches!(&refusal, StoreError::Refused { key, .. }
+                if key.table == Kind::Claim.table());
+            if tries == TRIES_MAX || (recognised.is_empty() && !is_claims) {
+                return Err(refusal);
+            }
+            for (place, accepted) in recognised {
+                told[place] = Some(accepted);
+            }
+        }
+        let answer = |(place, first): (usize, usize)| match told[first].clone() {
+            Some(duplicate @ Accepted::Duplicate { .. }) => duplicate,
+            _ if first == place => Accepted::New,
+            _ => Accepted::Duplicate { first: Some(arrivals[first].event.id) },
+        };
+        Ok(firsts.into_iter().enumerate().map(answer).collect())
+    }
+
+    /// Those of the open arrivals whose claim is in the ledger already.
+    async fn recognise(
+        &self,
+        arrivals: &[Arrival],
+        open: &[usize],
+    ) -> Result<Vec<(usize, Accepted)>, StoreError> {
+        let looks = open.iter().filter_map(|place| {
+            let Arrival { event, claim } = &arrivals[*place];
+            let key = claim::key(&claim.as_ref()?.key);
+            Some(async move {
+                let found = self.0.find::<Claim>(&key).await?;
+                Ok::<_, StoreError>(found.map(|found| match found.event_id {
+                    // An earlier try got through and only its answer was lost.
+                    Some(first) if first == event.id => (*place, Accepted::New),
+                    first => (*place, Accepted::Duplicate { first }),
+                }))
+            })
+        });
+        Ok(try_join_all(looks).await?.into_iter().flatten().collect())
+    }
+
+    /// Through an index: on DynamoDB an event may take a moment to be found.
+    pub async fn find(&self, id: Id<Event>) -> Result<Option<Stored<Event>>, StoreError> {
+        self.0.find_by(event::by_id(id)).await
+    }
+
+    /// By its key, and so as it was last written.
+    pub async fn find_of(
+        &self,
+        source: Id<Source>,
+        received_at: Timestamp,
+        id: Id<Event>,
+    ) -> Result<Option<Stored<Event>>, StoreError> {
+        self.0.find(&event::key(source, received_at, id)).await
+    }
+
+    pub async fn list_by_source(
+        &self,
+        source: Id<Source>,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Event>>, StoreError> {
+        let query = Query::table(Kind::Event, source::partition(source));
+        let query = window.texts(query, event::PREFIX, digits);
+        self.0.list(slice.of(query)).await
+    }
+
+    /// The account's inbox.
+    pub async fn list_by_account(
+        &self,
+        account: Id<Account>,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Event>>, StoreError> {
+        let query = Query::index(Kind::Event, Index::Inbox, account.as_str());
+        let query = window.texts(query, "", Timestamp::to_micros_text);
+        self.0.list(slice.of(query)).await
+    }
+
+    /// Exactly this type, not those that begin with it.
+    pub async fn list_by_type(
+        &self,
+        account: Id<Account>,
+        event_type: &str,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Event>>, StoreError> {
+        let query = Query::index(Kind::Event, Index::EventType, account.as_str());
+        let prefix = format!("{event_type}#");
+        let query = window.texts(query, &prefix, Timestamp::to_micros_text);
+        let page = self.0.list(slice.of(query)).await?;
+        // A type may have the separator in its name, and then lies within the range of another.
+        let wanted = |event: &Event| event.event_type.as_deref() == Some(event_type);
+        Ok(only(page, wanted))
+    }
+
+    /// Triggered events of any status; of the others those that are failed, retrying, held or of
+    /// a bad signature.
+    pub async fn list_by_status(
+        &self,
+        account: Id<Account>,
+        status: Status,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Event>>, StoreError> {
+        let query = Query::index(Kind::Event, Index::EventStatus, account.as_str());
+        let query = window.texts(query, &format!("{status}#"), Timestamp::to_micros_text);
+        self.0.list(slice.of(query)).await
+    }
+
+    /// Events whose deliveries nobody has planned yet, by when they began to wait.
+    pub async fn list_pending(
+        &self,
+        shard: Shard,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Event>>, StoreError> {
+        let query = Query::index(Kind::Event, Index::Pending, shard.partition());
+        let query = window.numbers(query, Timestamp::as_millis);
+        self.0.list(slice.of(query)).await
+    }
+
+    /// Moves an event on. What it carries cannot change.
+    pub async fn replace(
+        &self,
+        was: &Stored<Event>,
+        now: Event,
+    ) -> Result<Stored<Event>, StoreError> {
+        self.0.replace(was, now).await
+    }
+
+    /// Counts that it came again. A crash may forget the last few.
+    pub async fn count_duplicates(&self, event: &Event, times: u32) -> Result<(), StoreError> {
+        let patch = Patch::of(Kind::Event, event.key()).add("duplicateCount", times.into());
+        self.0.commit_buffered(Batch::new().patch(patch)).await
+    }
+
+    /// The event alone; its deliveries and attempts stay until they expire.
+    pub async fn delete(&self, was: &Stored<Event>) -> Result<(), StoreError> {
+        self.0.delete(was).await
+    }
+
+    /// The event and everything that was ever tried with it. The one verb that may need several
+    /// commits: the event goes with the last, so that one who was interrupted can begin again.
+    /// Its claim stays, and goes on keeping copies out.
+    pub async fn erase(&self, was: &Stored<Event>) -> Result<(), StoreError> {
+        let story = |kind, prefix| {
+            let query = Query::table(kind, event::partition(was.id));
+            query.prefix(prefix).limit(ERASED_AT_ONCE)
+        };
+        loop {
+            let deliveries = story(Kind::Delivery, delivery::PREFIX);
+            let (deliveries, more_deliveries) = self.some::<Delivery>(deliveries).await?;
+            let attempts = story(Kind::Attempt, attempt::PREFIX);
+            let (attempts, more_attempts) = self.some::<Attempt>(attempts).await?;
+            let batch = deliveries.iter().fold(Batch::new(), Batch::delete);
+            let batch = attempts.iter().fold(batch, Batch::delete);
+            if !more_deliveries && !more_attempts {
+                return self.0.commit(batch.delete(was)).await;
+            }
+            self.0.commit(batch).await?;
+        }
+    }
+
+    /// The first rows of a list, at least one if there is any, and whether there may be more.
+    async fn some<T: Record>(
+        &self,
+        mut query: Query,
+    ) -> Result<(Vec<Stored<T>>, bool), StoreError> {
+        loop {
+            let page = self.0.list(query.clone()).await?;
+            if page.next.is_none() || !page.rows.is_empty() {
+                return Ok((page.rows, page.next.is_some()));
+            }
+            query.after = page.next;
+        }
+    }
+}
+
+/// Of deliveries and of attempts; with the event they still fit into one batch.
+const ERASED_AT_ONCE: usize = (limits::batch::ACTIONS_MAX - 1) / 2;
+
+/// For each arrival the place of the first that has the same claim: mostly its own.
+fn among_themselves(arrivals: &[Arrival]) -> Vec<usize> {
+    let mut firsts = HashMap::new();
+    let first = |(place, arrival): (usize, &Arrival)| match &arrival.claim {
+        Some(claim) => *firsts.entry(claim.key.clone()).or_insert(place),
+        None => place,
+    };
+    arrivals.iter().enumerate().map(first).collect()
+}

@@ -1,0 +1,108 @@
+//! Sources. A deleted one stays as a row, so that its events keep their origin, and is found by
+//! its id; lists leave it out unless they ask for that status.
+
+use ferryhook_core::source::Status;
+use ferryhook_core::{Account, Id, Source, Timestamp, User};
+
+use super::{Slice, only};
+use crate::batch::{Batch, Patch};
+use crate::query::{Page, Query};
+use crate::record::{Kind, Stored};
+use crate::records::{source, user, word};
+use crate::tables::Index;
+use crate::{Store, StoreError};
+
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a>(pub(crate) &'a Store);
+
+impl Sources<'_> {
+    pub async fn create(&self, source: &Source) -> Result<(), StoreError> {
+        self.0.insert(source).await
+    }
+
+    /// Through an index: for ingest, which knows nothing but the address.
+    pub async fn find(&self, id: Id<Source>) -> Result<Option<Stored<Source>>, StoreError> {
+        self.0.find_by(source::by_id(id)).await
+    }
+
+    /// By its key, and so as it was last written.
+    pub async fn find_owned(
+        &self,
+        owner: Id<User>,
+        id: Id<Source>,
+    ) -> Result<Option<Stored<Source>>, StoreError> {
+        self.0.find(&source::key(owner, id)).await
+    }
+
+    pub async fn list_by_user(
+        &self,
+        owner: Id<User>,
+        slice: Slice,
+    ) -> Result<Page<Stored<Source>>, StoreError> {
+        let query = Query::table(Kind::Source, user::partition(owner)).prefix(source::PREFIX);
+        Ok(only(self.0.list(slice.of(query)).await?, is_there))
+    }
+
+    /// Sorted by platform.
+    pub async fn list_by_account(
+        &self,
+        account: Id<Account>,
+        slice: Slice,
+    ) -> Result<Page<Stored<Source>>, StoreError> {
+        let query = Query::index(Kind::Source, Index::AccountPlatform, account.as_str());
+        Ok(only(self.0.list(slice.of(query)).await?, is_there))
+    }
+
+    pub async fn list_by_platform(
+        &self,
+        account: Id<Account>,
+        platform: &str,
+        slice: Slice,
+    ) -> Result<Page<Stored<Source>>, StoreError> {
+        let query = Query::index(Kind::Source, Index::AccountPlatform, account.as_str());
+        let page = self.0.list(slice.of(query.exactly(platform))).await?;
+        Ok(only(page, is_there))
+    }
+
+    pub async fn list_by_status(
+        &self,
+        account: Id<Account>,
+        status: Status,
+        slice: Slice,
+    ) -> Result<Page<Stored<Source>>, StoreError> {
+        let query = Query::index(Kind::Source, Index::AccountStatus, account.as_str());
+        self.0.list(slice.of(query.exactly(word(status)))).await
+    }
+
+    pub async fn replace(
+        &self,
+        was: &Stored<Source>,
+        now: Source,
+    ) -> Result<Stored<Source>, StoreError> {
+        self.0.replace(was, now).await
+    }
+
+    pub async fn delete(&self, was: &Stored<Source>) -> Result<Stored<Source>, StoreError> {
+        let now =
+            Source { status: Status::Deleted, updated_at: self.0.now(), ..was.record.clone() };
+        self.0.replace(was, now).await
+    }
+
+    /// Counts events that have arrived. A crash may forget the last few.
+    pub async fn count_events(
+        &self,
+        owner: Id<User>,
+        id: Id<Source>,
+        events: u32,
+        last_at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let patch = Patch::of(Kind::Source, source::key(owner, id))
+            .add("eventCount", events.into())
+            .set("lastEventAt", last_at.to_string());
+        self.0.commit_buffered(Batch::new().patch(patch)).await
+    }
+}
+
+fn is_there(source: &Source) -> bool {
+    source.status != Status::Deleted
+}

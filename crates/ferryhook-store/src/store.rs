@@ -1,0 +1,184 @@
+//! The store as the rest of the program sees it: one repository for each noun.
+//!
+//! A repository's method is a verb of the domain and one commit. Nothing outside this crate
+//! builds batches or keys.
+
+use std::sync::Arc;
+
+use ferryhook_core::{Env, Timestamp};
+
+use crate::StoreError;
+use crate::batch::{Batch, Durability};
+use crate::engine::Engine;
+use crate::key::{IndexKey, Key};
+use crate::query::{Page, Query};
+use crate::record::{Record, Stored};
+use crate::repositories::{
+    Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger, Members,
+    Notifications, OauthStates, Plans, Rejections, Runs, Schedules, Sources, UsageDays, Users,
+};
+
+/// Cheap to clone: clones share the engine.
+#[derive(Debug, Clone)]
+pub struct Store {
+    engine: Arc<dyn Engine>,
+    env: Env,
+}
+
+impl Store {
+    pub fn new(engine: Arc<dyn Engine>, env: Env) -> Self {
+        Self { engine, env }
+    }
+
+    pub fn users(&self) -> Users<'_> {
+        Users(self)
+    }
+
+    pub fn accounts(&self) -> Accounts<'_> {
+        Accounts(self)
+    }
+
+    pub fn members(&self) -> Members<'_> {
+        Members(self)
+    }
+
+    pub fn keys(&self) -> Keys<'_> {
+        Keys(self)
+    }
+
+    pub fn oauth_states(&self) -> OauthStates<'_> {
+        OauthStates(self)
+    }
+
+    pub fn plans(&self) -> Plans<'_> {
+        Plans(self)
+    }
+
+    pub fn usage(&self) -> UsageDays<'_> {
+        UsageDays(self)
+    }
+
+    pub fn sources(&self) -> Sources<'_> {
+        Sources(self)
+    }
+
+    pub fn connections(&self) -> Connections<'_> {
+        Connections(self)
+    }
+
+    pub fn events(&self) -> Events<'_> {
+        Events(self)
+    }
+
+    pub fn ledger(&self) -> Ledger<'_> {
+        Ledger(self)
+    }
+
+    pub fn rejections(&self) -> Rejections<'_> {
+        Rejections(self)
+    }
+
+    pub fn deliveries(&self) -> Deliveries<'_> {
+        Deliveries(self)
+    }
+
+    pub fn attempts(&self) -> Attempts<'_> {
+        Attempts(self)
+    }
+
+    pub fn schedules(&self) -> Schedules<'_> {
+        Schedules(self)
+    }
+
+    pub fn runs(&self) -> Runs<'_> {
+        Runs(self)
+    }
+
+    pub fn activities(&self) -> Activities<'_> {
+        Activities(self)
+    }
+
+    pub fn notifications(&self) -> Notifications<'_> {
+        Notifications(self)
+    }
+
+    pub fn hooks(&self) -> Hooks<'_> {
+        Hooks(self)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.env.now()
+    }
+
+    pub(crate) async fn find<T: Record>(&self, key: &Key) -> Result<Option<Stored<T>>, StoreError> {
+        self.engine.get(key).await?.map(Stored::from_row).transpose()
+    }
+
+    /// The one row that has this index entry. An index of DynamoDB lags a moment behind its
+    /// table: what was written just now may not be found yet, or be found as it was.
+    pub(crate) async fn find_by<T: Record>(
+        &self,
+        entry: IndexKey,
+    ) -> Result<Option<Stored<T>>, StoreError> {
+        let mut query = Query::index(T::KIND, entry.index, entry.partition).limit(1);
+        if let Some(sort) = entry.sort {
+            query = query.exactly(sort);
+        }
+        // A page may be empty and still have a next one, where something has expired.
+        loop {
+            let page = self.engine.query(query.clone()).await?;
+            if let Some(row) = page.rows.into_iter().next() {
+                return Stored::from_row(row).map(Some);
+            }
+            if page.next.is_none() {
+                return Ok(None);
+            }
+            query.after = page.next;
+        }
+    }
+
+    pub(crate) async fn list<T: Record>(
+        &self,
+        query: Query,
+    ) -> Result<Page<Stored<T>>, StoreError> {
+        let Page { rows, next } = self.engine.query(query).await?;
+        let rows = rows.into_iter().map(Stored::from_row);
+        Ok(Page { rows: rows.collect::<Result<_, _>>()?, next })
+    }
+
+    /// Durable when it returns.
+    pub(crate) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.engine.commit(batch, Durability::Synced).await
+    }
+
+    /// Visible when it returns, and durable with the next sync: for what a crash may undo because
+    /// it would be done again.
+    pub(crate) async fn commit_buffered(&self, batch: Batch) -> Result<(), StoreError> {
+        self.engine.commit(batch, Durability::Buffered).await
+    }
+
+    pub(crate) async fn insert<T: Record>(&self, record: &T) -> Result<(), StoreError> {
+        self.commit(Batch::new().insert(record)).await
+    }
+
+    /// Writes `now` over `was` and gives it back as the next write must know it.
+    pub(crate) async fn replace<T: Record>(
+        &self,
+        was: &Stored<T>,
+        now: T,
+    ) -> Result<Stored<T>, StoreError> {
+        self.commit(Batch::new().replace(was, &now)).await?;
+        Ok(was.followed_by(now))
+    }
+
+    pub(crate) async fn delete<T: Record>(&self, was: &Stored<T>) -> Result<(), StoreError> {
+        self.commit(Batch::new().delete(was)).await
+    }
+}
+
+impl<T> Stored<T> {
+    /// What a successful replacement has left in the store: every write counts one up.
+    pub(crate) fn followed_by(&self, now: T) -> Self {
+        Self { record: now, revision: self.revision + 1 }
+    }
+}

@@ -1,0 +1,306 @@
+//! What every engine must do, and what the repositories make of it: one list of cases, run on
+//! each engine. A case is an ordinary function in one of the modules; a case that is not in the
+//! list is dead code and does not compile.
+//!
+//! On one engine: `cargo test --test conformance memory::`.
+//!
+//! Another engine needs two lines here: a function in `engines` that opens it, and
+//! `conformance!(its_name)`. One that needs a server answers `Err` with the reason when there is
+//! none, and the reason is printed where nobody can miss it. Tables may be shared by all cases of
+//! a run, but not with the run before: ids are the same in every run.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "every function here is part of a test, also those not marked so"
+)]
+
+mod bench;
+mod cast;
+mod probe;
+
+mod gateway;
+mod ledger;
+mod lists;
+mod races;
+mod rows;
+mod service;
+mod triggers;
+
+/// How each engine is had. An error skips the case and is printed as its reason.
+mod engines {
+    use std::sync::Arc;
+
+    use ferryhook_core::Env;
+    use ferryhook_store::engine::memory::Memory;
+
+    use crate::bench::Opened;
+
+    pub(crate) async fn memory(env: Env) -> Result<Opened, String> {
+        Ok(Opened { engine: Arc::new(Memory::new(env)), keep: Box::new(()) })
+    }
+
+    // Here: `embedded`, with its temporary directory in `keep`, and `dynamo`, which answers
+    // `Err("dynamo: FERRYHOOK_TEST_DYNAMO is not set")` without a server.
+}
+
+conformance!(memory);
+
+/// Turns each case into a test of its own, named `engine::case`.
+macro_rules! tests {
+    ($engine:ident; $($module:ident: $($case:ident,)* ;)*) => {
+        $($(
+            #[test]
+            fn $case() {
+                crate::bench::run(
+                    crate::engines::$engine,
+                    stringify!($case),
+                    crate::$module::$case,
+                );
+            }
+        )*)*
+    };
+}
+use tests;
+
+/// The list.
+macro_rules! conformance {
+    ($engine:ident) => {
+        mod $engine {
+            crate::tests! {
+                $engine;
+                rows:
+                    what_is_inserted_can_be_read,
+                    what_was_never_written_is_absent,
+                    a_row_says_its_kind_and_shape,
+                    a_buffered_commit_is_visible_at_once,
+                    a_second_insert_is_refused_by_name,
+                    an_expired_row_cannot_be_read,
+                    an_expired_row_is_in_no_list,
+                    an_expired_row_may_be_inserted_again,
+                    an_expired_row_cannot_be_changed,
+                    expiry_can_be_put_off,
+                    expiry_can_be_lifted,
+                    a_replacement_changes_what_differs,
+                    a_replacement_by_the_same_still_counts,
+                    a_stale_replacement_is_refused,
+                    a_replacement_of_nothing_is_refused,
+                    a_replacement_cannot_change_the_key,
+                    content_never_changes,
+                    content_survives_a_change_of_the_rest,
+                    a_patch_sets_adds_and_removes,
+                    adding_to_an_absent_attribute_begins_at_zero,
+                    removing_an_absent_attribute_is_nothing,
+                    a_patch_of_nothing_is_refused,
+                    a_patch_keeps_its_index_entries,
+                    a_patch_may_ask_for_a_value,
+                    asking_for_the_value_of_an_absent_attribute_is_refused,
+                    a_patch_may_ask_for_a_revision,
+                    a_patch_cannot_ask_for_absence,
+                    an_attribute_cannot_be_changed_twice_in_a_patch,
+                    a_sum_beyond_the_largest_number_is_refused,
+                    adding_to_text_is_refused,
+                    what_is_deleted_is_gone_from_everywhere,
+                    what_was_deleted_can_be_inserted_again,
+                    a_stale_deletion_is_refused,
+                    a_second_deletion_is_refused,
+                    requirements_decide_over_the_batch,
+                    a_batch_with_one_failing_action_does_nothing,
+                    the_first_failing_action_is_named,
+                    a_batch_may_span_tables,
+                    a_batch_may_have_a_hundred_actions,
+                    a_batch_of_more_than_a_hundred_actions_is_refused,
+                    an_empty_batch_is_refused,
+                    a_batch_cannot_name_a_row_twice,
+                    an_item_may_nearly_fill_its_bound,
+                    an_item_over_its_bound_is_refused,
+                    a_batch_over_its_bytes_is_refused,
+                    a_key_cannot_be_empty,
+                    a_key_may_be_as_long_as_its_bound,
+                    a_key_over_its_bound_is_refused,
+                    a_key_has_the_parts_its_table_has,
+                    an_index_entry_has_to_fit_its_index,
+                    any_text_comes_back,
+                    any_text_can_be_a_key,
+                    partitions_do_not_run_into_each_other,
+                    any_bytes_come_back,
+                    empty_values_come_back,
+                    deep_values_come_back,
+                    any_number_comes_back,
+                    a_number_no_engine_keeps_is_refused,
+                    truth_values_come_back,
+                    revisions_count_every_write,
+                    a_requirement_does_not_count_as_a_write,
+                ;
+                lists:
+                    an_empty_partition_has_an_empty_page,
+                    a_partition_is_sorted_both_ways,
+                    a_prefix_finds_what_begins_with_it,
+                    a_prefix_of_the_last_character_ends,
+                    a_range_of_text_includes_its_ends,
+                    a_range_of_numbers_includes_its_ends,
+                    a_range_that_ends_before_it_begins_is_empty,
+                    exactly_finds_one_sort_key,
+                    pages_of_a_table_neither_skip_nor_repeat,
+                    pages_of_an_index_neither_skip_nor_repeat,
+                    pages_of_a_range_stay_in_it,
+                    equal_index_keys_are_paged_one_by_one,
+                    a_page_that_ends_with_the_list_may_say_so_late,
+                    pages_go_on_while_rows_come_and_go,
+                    pages_pass_over_what_has_expired,
+                    a_page_has_at_least_one_row_and_at_most_its_bound,
+                    a_question_has_to_fit_the_declaration,
+                    a_cursor_of_another_list_is_refused,
+                    other_kinds_in_a_partition_are_passed_over,
+                    other_kinds_in_an_index_are_passed_over,
+                    a_sparse_index_has_only_those_with_an_entry,
+                    an_index_entry_follows_its_row,
+                    an_index_shows_the_row_as_it_is,
+                    an_index_without_order_is_paged_too,
+                ;
+                races:
+                    of_many_inserts_of_one_key_one_wins,
+                    of_many_replacements_of_one_row_one_wins,
+                    of_many_deletions_of_one_row_one_wins,
+                    concurrent_sums_are_all_counted,
+                    batches_on_the_same_rows_do_not_mix,
+                    of_many_users_with_one_address_one_signs_up,
+                    of_many_keys_with_one_hash_one_is_created,
+                    of_many_who_return_with_one_state_one_takes_it,
+                    usage_from_several_nodes_adds_up,
+                    of_many_workers_one_leases_a_delivery,
+                ;
+                ledger:
+                    seed001_the_first_write_is_new,
+                    seed001_a_later_write_is_a_duplicate,
+                    seed001_an_expired_entry_counts_as_new,
+                    seed001_keys_are_told_apart,
+                    of_many_marks_of_one_key_one_is_new,
+                    an_event_is_accepted_with_its_claim,
+                    an_event_without_a_claim_is_always_new,
+                    a_copy_is_recognised_and_not_stored,
+                    a_copy_after_the_claim_expired_is_new,
+                    a_copy_is_recognised_after_its_event_expired,
+                    copies_within_a_batch_are_recognised,
+                    new_ones_and_copies_may_come_together,
+                    a_claim_never_exists_without_its_event,
+                    an_accept_that_is_repeated_says_new_again,
+                    of_many_copies_at_once_one_is_stored,
+                    fifty_claimed_events_fit_into_one_accept,
+                    nothing_is_accepted_as_nothing,
+                    a_consumer_claims_and_completes,
+                    a_leased_key_is_busy,
+                    a_lease_that_ended_goes_to_the_next,
+                    one_who_overslept_is_fenced_off,
+                    one_who_is_late_but_alone_may_complete,
+                    a_released_key_goes_to_the_next_at_once,
+                    a_claim_that_expired_is_forgotten_and_its_tokens_still_grow,
+                    what_was_marked_is_done_for_consumers,
+                    of_many_consumers_one_gets_the_key,
+                ;
+                gateway:
+                    seed000_get_user_by_id,
+                    seed000_get_user_by_email,
+                    seed000_list_sources_for_user,
+                    seed000_get_source_by_id,
+                    seed000_list_connections_for_source,
+                    seed000_authenticate_api_key,
+                    seed000_list_events_for_source_newest_first,
+                    seed000_get_event_by_id,
+                    seed000_list_attempts_for_event,
+                    seed000_list_users_api_keys,
+                    seed000_users_create_refuses_a_taken_email,
+                    seed000_users_update,
+                    seed000_users_update_moves_the_email,
+                    a_change_of_case_keeps_the_email,
+                    a_deleted_user_frees_the_email,
+                    seed000_users_increment_usage,
+                    signing_up_makes_user_account_and_member_or_nothing,
+                    seed000_sources_update,
+                    seed000_sources_delete,
+                    sources_count_their_events,
+                    seed000_connections_update,
+                    seed000_connections_delete,
+                    connections_count_their_deliveries,
+                    seed000_events_create_keeps_the_exact_body,
+                    seed000_events_update_status,
+                    an_event_cannot_change_what_it_carries,
+                    events_count_their_duplicates,
+                    an_event_expires_with_its_story,
+                    an_event_can_be_erased_with_its_story,
+                    an_accepted_event_is_pending_until_it_is_planned,
+                    an_event_that_nobody_wants_is_planned_with_nothing,
+                    seed000_attempts_create_with_the_delivery,
+                    a_delivery_is_settled_together_with_its_event,
+                    a_held_delivery_is_not_due,
+                    a_lease_that_ended_is_due_again,
+                    seed000_api_keys_create_refuses_a_taken_hash,
+                    seed000_api_keys_delete,
+                    seed000_api_keys_update_last_used,
+                    rejections_are_listed_by_source,
+                    a_rejection_can_be_found_and_deleted,
+                ;
+                triggers:
+                    seed004_create_event,
+                    seed004_get_event_by_id,
+                    seed004_query_events_by_user,
+                    the_inbox_has_every_source_of_the_account,
+                    seed004_query_events_by_event_type,
+                    a_type_may_contain_the_separator,
+                    events_of_one_millisecond_are_all_listed,
+                    seed004_query_events_by_status,
+                    seed004_update_event_status,
+                    pushed_events_are_listed_by_status_while_they_need_someone,
+                    a_deleted_event_leaves_every_list,
+                    windows_may_be_open_at_either_end,
+                ;
+                service:
+                    seed003_accounts_get_account_by_id,
+                    seed003_accounts_list_child_accounts_by_parent,
+                    seed003_accounts_query_accounts_by_type,
+                    accounts_replace_moves_them_in_the_tree,
+                    seed003_users_get_user_by_id,
+                    seed003_users_find_user_by_email,
+                    seed003_users_update_user_profile,
+                    seed003_members_get_all_accounts_for_a_user,
+                    seed003_members_get_all_users_for_an_account,
+                    seed003_members_check_user_permissions_for_specific_account,
+                    members_change_roles_and_leave,
+                    seed003_sources_get_source_by_id,
+                    seed003_sources_list_all_sources_for_an_account,
+                    seed003_sources_list_sources_by_platform,
+                    seed003_sources_filter_sources_by_status,
+                    seed003_sync_schedules_get_schedules_for_a_source,
+                    seed003_sync_schedules_find_schedules_ready_to_run,
+                    seed003_sync_schedules_update_schedule_after_execution,
+                    a_schedule_between_two_minutes_is_refused,
+                    a_deleted_schedule_is_gone,
+                    seed003_sync_history_get_sync_history_for_a_source,
+                    seed003_sync_history_query_recent_failed_syncs,
+                    seed003_sync_history_calculate_sync_statistics,
+                    seed003_activities_get_activities_for_an_account,
+                    seed003_activities_query_user_activity_history,
+                    seed003_activities_filter_by_event_type,
+                    seed003_api_keys_validate_api_key,
+                    seed003_api_keys_list_keys_for_an_account,
+                    seed003_api_keys_revoke_key,
+                    an_expired_key_is_still_listed,
+                    seed003_webhooks_get_webhook_configuration,
+                    seed003_webhooks_list_webhooks_for_account,
+                    seed003_webhooks_find_webhooks_for_specific_event,
+                    seed003_notifications_get_notifications_for_user,
+                    seed003_notifications_query_unread_and_mark_as_read,
+                    seed003_usage_metrics_get_daily_metrics_for_account,
+                    seed003_usage_metrics_calculate_monthly_usage,
+                    seed003_usage_metrics_generate_billing_reports,
+                    seed003_billing_plans_get_plan_details,
+                    seed003_billing_plans_list_available_plans,
+                    seed003_billing_plans_compare_plan_features,
+                    seeding_leaves_edited_plans_alone,
+                    seed003_oauth_states_validate_oauth_callback_state,
+                    seed003_oauth_states_clean_up_expired_states,
+                ;
+            }
+        }
+    };
+}
+use conformance;
