@@ -31,6 +31,7 @@ mod engines {
     use std::sync::Arc;
 
     use ferryhook_core::Env;
+    use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
     use ferryhook_store::engine::memory::Memory;
 
     use crate::bench::Opened;
@@ -39,11 +40,57 @@ mod engines {
         Ok(Opened { engine: Arc::new(Memory::new(env)), keep: Box::new(()) })
     }
 
-    // Here: `embedded`, with its temporary directory in `keep`, and `dynamo`, which answers
-    // `Err("dynamo: FERRYHOOK_TEST_DYNAMO is not set")` without a server.
+    /// With segments and tables so small that every larger case goes through all of its parts.
+    pub(crate) async fn embedded(env: Env) -> Result<Opened, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let config = EmbeddedConfig {
+            segment_bytes: 256 * 1024,
+            table_bytes_max: 128 * 1024,
+            ..EmbeddedConfig::new(directory.path())
+        };
+        let engine = Embedded::open(config, env).unwrap();
+        Ok(Opened { engine: Arc::new(engine), keep: Box::new(directory) })
+    }
+
+    #[cfg(feature = "aws")]
+    pub(crate) use server::dynamo;
+
+    #[cfg(feature = "aws")]
+    mod server {
+        use ferryhook_store::engine::dynamo::{Dynamo, DynamoConfig};
+        use ferryhook_store::schema;
+        use tokio::sync::OnceCell;
+
+        use super::{Arc, Env, Opened};
+
+        /// All cases share one set of tables, which is new for each run.
+        pub(crate) async fn dynamo(env: Env) -> Result<Opened, String> {
+            static TABLES: OnceCell<DynamoConfig> = OnceCell::const_new();
+            let endpoint = std::env::var("FERRYHOOK_TEST_DYNAMO")
+                .map_err(|_| "dynamo: FERRYHOOK_TEST_DYNAMO is not set".to_owned())?;
+            let config = TABLES
+                .get_or_init(|| async {
+                    let run = std::process::id();
+                    let config = DynamoConfig {
+                        endpoint: Some(endpoint),
+                        region: Some("us-west-2".into()),
+                        table_prefix: format!("conformance-{run}-"),
+                        ledger_table: format!("conformance-{run}-ledger"),
+                    };
+                    schema::apply(&config, &mut |_| {}).await.unwrap();
+                    config
+                })
+                .await;
+            let engine = Dynamo::open(config.clone(), env).await.unwrap();
+            Ok(Opened { engine: Arc::new(engine), keep: Box::new(()) })
+        }
+    }
 }
 
 conformance!(memory);
+conformance!(embedded);
+#[cfg(feature = "aws")]
+conformance!(dynamo);
 
 /// Turns each case into a test of its own, named `engine::case`.
 macro_rules! tests {
