@@ -20,6 +20,7 @@ use ferryhook_store::{
 };
 
 use crate::probe::Probe;
+use crate::yielding::Yielding;
 
 pub(crate) struct Bench {
     pub(crate) store: Store,
@@ -59,9 +60,10 @@ pub(crate) fn run<F: Future<Output = ()>>(
             Ok(opened) => opened,
             Err(reason) => return say_skipped(&reason),
         };
+        let engine: Arc<dyn Engine> = Arc::new(Yielding(opened.engine));
         test(Bench {
-            store: Store::new(opened.engine.clone(), env.clone()),
-            engine: opened.engine,
+            store: Store::new(engine.clone(), env.clone()),
+            engine,
             env,
             clock,
             case,

@@ -17,6 +17,7 @@
 mod bench;
 mod cast;
 mod probe;
+mod yielding;
 
 mod gateway;
 mod ledger;
