@@ -10,7 +10,7 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub enum StoreError {
     /// The batch was refused as a whole because this one of its conditions did not hold.
     #[error("action {action} on {key} was refused: it asked for {condition}")]
-    Refused { action: usize, key: Key, condition: Condition },
+    Refused { action: usize, key: Key, condition: Box<Condition> },
 
     /// What was asked is outside the bounds that every engine keeps.
     #[error("{0}")]

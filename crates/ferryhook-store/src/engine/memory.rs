@@ -56,7 +56,7 @@ impl Memory {
                 return Err(StoreError::Refused {
                     action: place,
                     key: action.key().clone(),
-                    condition: action.condition().clone(),
+                    condition: Box::new(action.condition().clone()),
                 });
             }
         }

@@ -48,7 +48,7 @@ pub(crate) async fn a_second_insert_is_refused_by_name(bench: Bench) {
     let batch = Batch::new().insert(&bench.probe("b")).insert(&second);
     let error = bench.commit(batch).await.unwrap_err();
     let StoreError::Refused { action, key, condition } = error else { panic!("{error:?}") };
-    assert_eq!((action, key, condition), (1, first.key(), Condition::Absent));
+    assert_eq!((action, key, *condition), (1, first.key(), Condition::Absent));
     assert_eq!(bench.read(&first).await.record, first);
     assert_eq!(bench.get(&bench.probe("b")).await, None);
 }
@@ -151,7 +151,9 @@ pub(crate) async fn a_stale_replacement_is_refused(bench: Bench) {
     bench.commit(Batch::new().replace(&was, &first)).await.unwrap();
     let error = bench.commit(Batch::new().replace(&was, &second)).await;
     match error {
-        Err(StoreError::Refused { condition, .. }) => assert_eq!(condition, Condition::Revision(1)),
+        Err(StoreError::Refused { condition, .. }) => {
+            assert_eq!(*condition, Condition::Revision(1))
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(bench.read(&probe).await.record, first);

@@ -116,7 +116,7 @@ pub(super) fn refusal(
         return Failure::Final(StoreError::Refused {
             action: place,
             key: action.key().clone(),
-            condition: action.condition().clone(),
+            condition: Box::new(action.condition().clone()),
         });
     }
     if let Some((_, (_, action))) = sums.into_iter().next() {

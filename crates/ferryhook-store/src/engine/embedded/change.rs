@@ -223,5 +223,5 @@ fn holds(condition: &Condition, head: &Head) -> bool {
 }
 
 fn refused(action: usize, key: Key, condition: Condition) -> StoreError {
-    StoreError::Refused { action, key, condition }
+    StoreError::Refused { action, key, condition: Box::new(condition) }
 }

@@ -79,8 +79,8 @@ impl Shared {
     }
 
     /// The first failure that makes every later promise impossible; it stays.
-    pub(super) fn fail(&self, what: String) {
-        if self.failure.set(what.clone()).is_ok() {
+    pub(super) fn fail(&self, what: &str) {
+        if self.failure.set(what.to_owned()).is_ok() {
             tracing::error!("the embedded store stopped taking writes: {what}; restart to recover");
         }
     }

@@ -168,7 +168,7 @@ impl Writer {
         }
         // The last sender is gone: what was only buffered gets its sync.
         if !self.log.is_synced() && self.log.sync().is_err() {
-            self.shared.fail("the last sync failed".into());
+            self.shared.fail("the last sync failed");
         }
     }
 
@@ -218,11 +218,11 @@ impl Writer {
     }
 
     fn finish(&mut self, mut group: Group) {
-        if !group.writes.is_empty() {
-            if let Err(error) = self.write(&mut group) {
-                for (_, result) in group.waiting.iter_mut().filter(|(_, result)| result.is_ok()) {
-                    *result = Err(again(&error));
-                }
+        if !group.writes.is_empty()
+            && let Err(error) = self.write(&mut group)
+        {
+            for (_, result) in group.waiting.iter_mut().filter(|(_, result)| result.is_ok()) {
+                *result = Err(again(&error));
             }
         }
         for (done, result) in group.waiting {
@@ -248,7 +248,7 @@ impl Writer {
         });
         if let Err(error) = written {
             // What is on disk is not known any more; a second sync could pretend that it is.
-            self.shared.fail(error.to_string());
+            self.shared.fail(&error.to_string());
             return Err(disk_error("the log cannot be written", error));
         }
         let table_bytes = self.enter(writes, &places);
@@ -294,7 +294,7 @@ impl Writer {
         // Making the new segment is the step a full disk stops; then nothing has changed yet.
         self.log.rotate().map_err(|error| {
             if error.kind() != io::ErrorKind::StorageFull {
-                self.shared.fail(error.to_string());
+                self.shared.fail(&error.to_string());
             }
             disk_error("no new log segment could be begun", error)
         })?;
@@ -311,7 +311,7 @@ impl Writer {
         if !self.log.is_synced()
             && let Err(error) = self.log.sync()
         {
-            self.shared.fail(error.to_string());
+            self.shared.fail(&error.to_string());
             return Err(disk_error("the log cannot be synced", error));
         }
         if self.shared.tree.rotate_memtable().is_some() {
