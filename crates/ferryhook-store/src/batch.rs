@@ -11,7 +11,7 @@ use ferryhook_core::{Timestamp, limits};
 use crate::StoreError;
 use crate::key::{IndexKey, Key, Part};
 use crate::record::{Kind, Record, Stored, item_of};
-use crate::value::{Item, Name, Value};
+use crate::value::{self, Item, Name, Value};
 
 /// When a commit counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,14 +241,12 @@ impl Batch {
                 "the batch has {count} actions, {max} are allowed"
             )));
         }
-        let mut bytes = 0;
-        let mut keys = HashSet::with_capacity(actions.len());
-        for action in &actions {
-            bytes += action.check()?;
-            if !keys.insert(action.key()) {
-                let key = action.key();
-                return Err(StoreError::Malformed(format!("the batch names {key} twice")));
-            }
+        let bytes = actions.iter().map(Action::check).sum::<Result<usize, _>>()?;
+        let mut keys: Vec<&Key> = actions.iter().map(Action::key).collect();
+        keys.sort_unstable();
+        if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+            let key = pair[0];
+            return Err(StoreError::Malformed(format!("the batch names {key} twice")));
         }
         if bytes > limits::batch::BYTES_MAX {
             let max = limits::batch::BYTES_MAX;
@@ -291,9 +289,8 @@ impl Action {
                     )));
                 }
                 patch.check_names()?;
-                let set: Item = patch.set.iter().cloned().collect();
-                set.check()?;
-                Ok(set.bytes())
+                value::check(&patch.set)?;
+                Ok(value::bytes(&patch.set))
             }
             Self::Delete(delete) => check_indexes(&delete.indexes).map(|()| 0),
             Self::Require { .. } => Ok(0),

@@ -53,17 +53,23 @@ impl Part {
         let name = attribute.name;
         match (self, attribute.numeric) {
             (Self::Number(_), true) => Ok(()),
-            (Self::Text(text), false) if text.is_empty() => {
-                Err(StoreError::Malformed(format!("the key attribute {name} is empty")))
-            }
-            (Self::Text(text), false) if text.len() > bytes_max => Err(StoreError::OutOfBounds(
-                format!("the key attribute {name} is longer than {bytes_max} bytes"),
-            )),
-            (Self::Text(_), false) => Ok(()),
+            (Self::Text(text), false) => check_text(text, attribute, bytes_max),
             (_, true) => Err(StoreError::Malformed(format!("{name} is a number"))),
             (_, false) => Err(StoreError::Malformed(format!("{name} is text"))),
         }
     }
+}
+
+fn check_text(text: &str, attribute: &KeyAttribute, bytes_max: usize) -> Result<(), StoreError> {
+    let name = attribute.name;
+    if text.is_empty() {
+        return Err(StoreError::Malformed(format!("the key attribute {name} is empty")));
+    }
+    if text.len() > bytes_max {
+        let what = format!("the key attribute {name} is longer than {bytes_max} bytes");
+        return Err(StoreError::OutOfBounds(what));
+    }
+    Ok(())
 }
 
 impl Key {
@@ -78,12 +84,11 @@ impl Key {
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let shape = self.table.shape();
-        check_parts(
-            self.table.name(),
-            (&shape.partition, shape.sort.as_ref()),
-            &Part::Text(self.partition.clone()),
-            self.sort.clone().map(Part::Text).as_ref(),
-        )
+        check_text(&self.partition, &shape.partition, limits::PARTITION_KEY_BYTES_MAX)?;
+        let sort = both(self.table.name(), self.sort.as_deref(), shape.sort.as_ref())?;
+        sort.map_or(Ok(()), |(sort, attribute)| {
+            check_text(sort, attribute, limits::SORT_KEY_BYTES_MAX)
+        })
     }
 }
 
@@ -102,25 +107,21 @@ impl IndexKey {
             let (index, table) = (shape.name, table.name());
             return Err(StoreError::Malformed(format!("{table} has no index {index}")));
         }
-        check_parts(
-            shape.name,
-            (&shape.partition, shape.sort.as_ref()),
-            &self.partition,
-            self.sort.as_ref(),
-        )
+        self.partition.check(&shape.partition, limits::PARTITION_KEY_BYTES_MAX)?;
+        let sort = both(shape.name, self.sort.as_ref(), shape.sort.as_ref())?;
+        sort.map_or(Ok(()), |(sort, attribute)| sort.check(attribute, limits::SORT_KEY_BYTES_MAX))
     }
 }
 
-fn check_parts(
+/// A sort key where one is declared, and none where none is.
+fn both<'a, T: ?Sized>(
     of: &str,
-    (partition_attribute, sort_attribute): (&KeyAttribute, Option<&KeyAttribute>),
-    partition: &Part,
-    sort: Option<&Part>,
-) -> Result<(), StoreError> {
-    partition.check(partition_attribute, limits::PARTITION_KEY_BYTES_MAX)?;
-    match (sort, sort_attribute) {
-        (None, None) => Ok(()),
-        (Some(part), Some(attribute)) => part.check(attribute, limits::SORT_KEY_BYTES_MAX),
+    sort: Option<&'a T>,
+    attribute: Option<&'a KeyAttribute>,
+) -> Result<Option<(&'a T, &'a KeyAttribute)>, StoreError> {
+    match (sort, attribute) {
+        (None, None) => Ok(None),
+        (Some(sort), Some(attribute)) => Ok(Some((sort, attribute))),
         (None, Some(attribute)) => {
             Err(StoreError::Malformed(format!("{of} needs the sort key {}", attribute.name)))
         }

@@ -180,11 +180,11 @@ impl Item {
     }
 
     pub fn bytes(&self) -> usize {
-        self.0.iter().map(|(name, value)| name.len() + value.bytes()).sum()
+        bytes(&self.0)
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
-        self.0.iter().try_for_each(|(_, value)| value.check(1))
+        check(&self.0)
     }
 
     /// Moves the named attributes out into an item of their own.
@@ -197,6 +197,16 @@ impl Item {
         self.0 = kept;
         Item(apart)
     }
+}
+
+/// The size of attributes, as DynamoDB counts it.
+pub(crate) fn bytes(attributes: &[(Name, Value)]) -> usize {
+    attributes.iter().map(|(name, value)| name.len() + value.bytes()).sum()
+}
+
+/// Whether every engine can keep these values.
+pub(crate) fn check(attributes: &[(Name, Value)]) -> Result<(), StoreError> {
+    attributes.iter().try_for_each(|(_, value)| value.check(1))
 }
 
 impl Extend<(Name, Value)> for Item {

@@ -87,8 +87,10 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
     report("logical bytes of an event", bytes as f64, "B");
 
     let floor_events = options.events.min(200_000);
+    let before = Usage::now();
     let floor = floor::run(directory.path(), bytes, floor_events, options.producers, false).await;
     report("floor: append + group fdatasync", floor, "events/s");
+    report("floor CPU", Usage::now().since(&before).cpu_per_event(floor_events).0, "us/event");
     let preallocated =
         floor::run(directory.path(), bytes, floor_events, options.producers, true).await;
     report("floor, file preallocated", preallocated, "events/s");
@@ -134,7 +136,9 @@ async fn ingest(
     let rate = options.events as f64 / started.elapsed().as_secs_f64();
     let used = Usage::now().since(&before);
     report("ingest: durable commit", rate, "events/s");
-    report("ingest CPU", used.cpu.as_secs_f64() * 1e6 / options.events as f64, "us/event");
+    let (cpu, system) = used.cpu_per_event(options.events);
+    report("ingest CPU", cpu, "us/event");
+    report("ingest CPU, in the kernel", system, "us/event");
     report(
         "ingest bytes written / logical",
         used.written_bytes as f64 / (options.events * shape.logical_bytes()) as f64,
@@ -176,7 +180,7 @@ async fn changes(engine: &Arc<Embedded>, shape: &Shape, options: &Options, repor
     .await;
     let used = Usage::now().since(&before);
     report("status change", options.events as f64 / started.elapsed().as_secs_f64(), "events/s");
-    report("status change CPU", used.cpu.as_secs_f64() * 1e6 / options.events as f64, "us/event");
+    report("status change CPU", used.cpu_per_event(options.events).0, "us/event");
 }
 
 /// Closing writes nothing out but what was buffered, so this opens what a kill would leave.

@@ -2,52 +2,8 @@
 
 use ferryhook_core::event::Status;
 use ferryhook_core::{Body, Claim, Env, Event, Headers, Id, Source, Timestamp, samples};
-use ferryhook_store::{Batch, Index, IndexKey, Key, Kind, Query, Record, Stored, Table};
-use serde::{Deserialize, Serialize};
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct E(Event);
-impl Record for E {
-    const KIND: Kind = Kind::Event;
-    const CONTENT: &'static [&'static str] = &["headers", "body", "payload"];
-    fn key(&self) -> Key {
-        Key::new(
-            Table::Events,
-            format!("SRC#{}", self.0.source_id),
-            format!("EVT#{}#{}", self.0.received_at.as_millis(), self.0.id),
-        )
-    }
-    fn indexes(&self) -> Vec<IndexKey> {
-        let mut v = vec![
-            IndexKey::new(Index::EventById, format!("EVTID#{}", self.0.id), "EVENT"),
-            IndexKey::new(
-                Index::Inbox,
-                self.0.account_id.as_str(),
-                format!("{}#{}", self.0.received_at.to_micros_text(), self.0.id),
-            ),
-        ];
-        if let Some(at) = self.0.pending_since {
-            v.push(IndexKey::new(Index::Pending, "3", at.as_millis()));
-        }
-        v
-    }
-    fn expires_at(&self) -> Option<Timestamp> {
-        self.0.expires_at
-    }
-}
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct C(Claim);
-impl Record for C {
-    const KIND: Kind = Kind::Claim;
-    fn key(&self) -> Key {
-        Key::alone(Table::Ledger, self.0.key.clone())
-    }
-    fn expires_at(&self) -> Option<Timestamp> {
-        Some(self.0.expires_at)
-    }
-}
+use ferryhook_store::value::{self, Value};
+use ferryhook_store::{Batch, Index, Key, Kind, Part, Query, Record, Stored};
 
 #[derive(Clone)]
 pub(super) struct Shape {
@@ -89,7 +45,13 @@ impl Shape {
         event.delivered_at = None;
         event.status = Status::Received;
         event.headers = Headers::default();
-        let claim = samples::claim();
+        let claim = Claim {
+            notes: None,
+            state: None,
+            fencing_token: None,
+            lease_until: None,
+            ..samples::claim()
+        };
         let mut raw = vec![0u8; POOL + 1024];
         env.fill(&mut raw);
         let pool: bytes::Bytes =
@@ -115,17 +77,17 @@ impl Shape {
         event.expires_at = Some(self.start + std::time::Duration::from_secs(life));
         event
     }
-    fn claim(&self, event: &Event) -> C {
+    fn claim(&self, event: &Event) -> Claim {
         let mut claim = self.claim.clone();
         claim.key = event.dedup_key.clone().unwrap();
         claim.event_id = Some(event.id);
         claim.expires_at = event.expires_at.unwrap();
-        C(claim)
+        claim
     }
     pub(super) fn accept(&self, number: u64) -> Batch {
         let event = self.event(number);
         let claim = self.claim(&event);
-        Batch::new().insert(&E(event)).insert(&claim)
+        Batch::new().insert(&event).insert(&claim)
     }
     pub(super) fn deliver(&self, number: u64) -> Batch {
         let event = self.event(number);
@@ -133,7 +95,7 @@ impl Shape {
         now.pending_since = None;
         now.status = Status::Delivered;
         now.delivered_at = Some(event.received_at);
-        Batch::new().replace(&Stored { record: E(event), revision: 1 }, &E(now))
+        Batch::new().replace(&Stored { record: event, revision: 1 }, &now)
     }
     pub(super) fn by_id(&self, number: u64) -> Query {
         let id = self.event(number).id;
@@ -145,24 +107,38 @@ impl Shape {
             .newest_first()
             .limit(100)
     }
+    /// What a log would need to keep one event as it is stored: the values of event and claim,
+    /// the keys of both rows and of every index entry.
     pub(super) fn logical_bytes(&self) -> u64 {
         let event = self.event(0);
         let claim = self.claim(&event);
-        let entries: usize =
-            E(event.clone()).indexes().iter().map(|k| format!("{k:?}").len().min(70) + 60).sum();
-        let size = |v: serde_json::Value| {
-            v.as_object()
-                .unwrap()
-                .values()
-                .map(|v| match v {
-                    serde_json::Value::String(s) => s.len(),
-                    _ => 8,
-                })
-                .sum::<usize>()
-        };
-        (size(serde_json::to_value(&event).unwrap())
-            + size(serde_json::to_value(&claim).unwrap())
-            + entries
-            + 60) as u64
+        let row = key_bytes(&event.key());
+        let entries = event.indexes().into_iter().map(|entry| {
+            row + part_bytes(&entry.partition) + entry.sort.as_ref().map_or(0, part_bytes)
+        });
+        let values = value_bytes(&event) + value_bytes(&claim);
+        (values + row + key_bytes(&claim.key()) + entries.sum::<usize>()) as u64
     }
+}
+
+fn key_bytes(key: &Key) -> usize {
+    key.partition.len() + key.sort.as_ref().map_or(0, String::len)
+}
+
+fn part_bytes(part: &Part) -> usize {
+    match part {
+        Part::Text(text) => text.len(),
+        Part::Number(_) => 8,
+    }
+}
+
+fn value_bytes<T: Record>(record: &T) -> usize {
+    let item = value::to_item(record).unwrap();
+    item.iter()
+        .map(|(_, value)| match value {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 8,
+        })
+        .sum()
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Usage {
-    pub(super) cpu: Duration,
+    pub(super) user: Duration,
+    pub(super) system: Duration,
     pub(super) written_bytes: u64,
 }
 
@@ -13,19 +14,28 @@ impl Usage {
     pub(super) fn now() -> Self {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        // utime and stime in ticks of 10 ms; over a whole run that is precise enough.
-        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        // In ticks of 10 ms; over a whole run that is precise enough.
+        let [user, system] =
+            [11, 12].map(|place| Duration::from_millis(fields[place].parse::<u64>().unwrap() * 10));
         Self {
-            cpu: Duration::from_millis(ticks * 10),
+            user,
+            system,
             written_bytes: field("/proc/self/io", "write_bytes:"),
         }
     }
 
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
-            cpu: self.cpu - before.cpu,
+            user: self.user - before.user,
+            system: self.system - before.system,
             written_bytes: self.written_bytes - before.written_bytes,
         }
+    }
+
+    /// CPU time for each event, in microseconds: all of it, and the kernel's share.
+    pub(super) fn cpu_per_event(&self, events: u64) -> (f64, f64) {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6 / events as f64;
+        (micros(self.user + self.system), micros(self.system))
     }
 
     pub(super) fn peak_memory_bytes() -> u64 {

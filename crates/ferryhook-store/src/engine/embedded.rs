@@ -26,6 +26,7 @@ mod change;
 mod codec;
 mod directory;
 mod faults;
+mod hashed;
 mod layout;
 mod log;
 mod names;
@@ -120,6 +121,7 @@ impl Embedded {
             table_bytes_max: config.table_bytes_max,
             content: tally::Tally::default(),
             notes: recovered.notes,
+            frame: Vec::new(),
         };
         let upkeep = Upkeep {
             env: env.clone(),

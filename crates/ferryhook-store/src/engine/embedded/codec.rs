@@ -103,7 +103,7 @@ pub(super) fn assemble(expires: Option<i64>, place: Option<Place>, tail: &[u8]) 
 
 /// Kind, version, revision and attributes: all that does not depend on where things lie.
 pub(super) fn row_tail(kind: Kind, version: u8, revision: u64, item: &Item) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(256);
+    let mut bytes = Vec::with_capacity(item.bytes() + 32);
     bytes.extend_from_slice(&[kind as u8, version]);
     push_varint(&mut bytes, revision);
     push_item(&mut bytes, item);

@@ -39,6 +39,8 @@ const EXPIRED_PERCENT: u64 = 40;
 /// Content written anew in one commit.
 const MOVE_AT_ONCE: usize = 64;
 const TABLE_TARGET_BYTES: u64 = 32 * 1024 * 1024;
+/// Fresh tables that are merged in one go. More would cost readers, fewer cost writers.
+const FRESH_TABLES_MAX: u8 = 8;
 
 /// Writes full tables out, oldest first. Ends when the writer does.
 pub(super) fn flush_tables(
@@ -115,7 +117,10 @@ impl Upkeep {
     /// Compacts until there is nothing to do.
     fn compact(&self) -> Result<(), StoreError> {
         let tree = &self.shared.tree;
-        let strategy = Arc::new(Leveled::default().with_table_target_size(TABLE_TARGET_BYTES));
+        let strategy = Leveled::default()
+            .with_table_target_size(TABLE_TARGET_BYTES)
+            .with_l0_threshold(FRESH_TABLES_MAX);
+        let strategy = Arc::new(strategy);
         loop {
             let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
             let before = tree.current_version().id();

@@ -6,7 +6,6 @@
 //! the same sync, because it may rest on a commit of the same group.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::change::{Change, Write};
 use super::codec::{self, Place};
+use super::hashed::ByHash;
 use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
 use super::shared::{Shared, lock, tree_error};
@@ -65,6 +65,8 @@ pub(super) struct Writer {
     pub(super) content: Tally,
     /// Notes to write with the next group.
     pub(super) notes: Vec<Change>,
+    /// The group being written; kept for its room.
+    pub(super) frame: Vec<u8>,
 }
 
 type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>);
@@ -76,7 +78,7 @@ struct Group {
     writes: Vec<Write>,
     /// Where this group wrote a row last, by the hash of its key: the conditions of the commits
     /// behind look here first.
-    rows: HashMap<u64, usize, BuildHasherDefault<Hashed>>,
+    rows: HashMap<u64, usize, ByHash>,
     sync: bool,
 }
 
@@ -117,22 +119,6 @@ impl Deref for Found {
             Self::Own(value) => value,
             Self::Tree(value) => value,
         }
-    }
-}
-
-/// The keys of [`Group::rows`] are hashes already.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {}
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
     }
 }
 
@@ -239,10 +225,11 @@ impl Writer {
         for note in std::mem::take(&mut self.notes) {
             note.decide(0, None, &mut writes)?;
         }
-        let mut frame = vec![0; FRAME_HEADER];
-        let at = self.log.end();
-        let places: Vec<_> = writes.iter().map(|write| write.op().push(&mut frame, at)).collect();
-        let written = self.log.append(&mut frame).and_then(|()| match group.sync {
+        self.frame.clear();
+        self.frame.resize(FRAME_HEADER, 0);
+        let (frame, at) = (&mut self.frame, self.log.end());
+        let places: Vec<_> = writes.iter().map(|write| write.op().push(frame, at)).collect();
+        let written = self.log.append(frame).and_then(|()| match group.sync {
             true => self.log.sync(),
             false => Ok(()),
         });
