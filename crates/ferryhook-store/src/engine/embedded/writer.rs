@@ -83,12 +83,13 @@ struct Group {
 impl Group {
     /// What this group has at the key: nothing known, a deletion, or a value.
     fn find(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
-        let write = self.writes.get(*self.rows.get(&xxh3_64(key))?)?;
-        match write {
+        let place = *self.rows.get(&xxh3_64(key))?;
+        match self.writes.get(place)? {
             Write::Put { key: own, value } if own == key => Some(Some(value.clone())),
-            // The content's place is not known yet, and no condition asks for it.
-            Write::PutWithContent { key: own, expires, tail, .. } if own == key => {
-                Some(Some(codec::assemble(*expires, Some(Place::UNKNOWN), tail)))
+            // Where the content will lie is not known yet; see `settle`.
+            Write::PutWithContent { key: own, expires, content, tail } if own == key => {
+                let content = Place::with_write(place, content.len());
+                Some(Some(codec::assemble(*expires, Some(content), tail)))
             }
             Write::Delete { key: own } if own == key => Some(None),
             _ => None,
@@ -212,7 +213,7 @@ impl Writer {
     }
 
     fn note_freed(&self, value: &[u8]) {
-        if let Some(place) = codec::place_of(value) {
+        if let Some(place) = codec::place_of(value).filter(|place| place.write().is_none()) {
             *lock(&self.shared.freed).entry(place.segment).or_default() += u64::from(place.length);
         }
     }
@@ -241,7 +242,11 @@ impl Writer {
         }
         let mut frame = vec![0; FRAME_HEADER];
         let at = self.log.end();
-        let places: Vec<_> = writes.iter().map(|write| write.op().push(&mut frame, at)).collect();
+        let mut places = Vec::with_capacity(writes.len());
+        for write in &mut writes {
+            write.settle(&places);
+            places.push(write.op().push(&mut frame, at));
+        }
         let written = self.log.append(&mut frame).and_then(|()| match group.sync {
             true => self.log.sync(),
             false => Ok(()),
@@ -335,6 +340,18 @@ impl Write {
     fn key(&self) -> &[u8] {
         match self {
             Self::Put { key, .. } | Self::PutWithContent { key, .. } | Self::Delete { key } => key,
+        }
+    }
+
+    /// A row that was changed behind its insert or its move, in one group, learns here where its
+    /// content lies: `places` has all writes before this one.
+    fn settle(&mut self, places: &[Option<Place>]) {
+        if let Self::Put { key, value } = self
+            && layout::is_row(key)
+            && let Some(write) = codec::place_of(value).and_then(Place::write)
+            && let Some(Some(place)) = places.get(write)
+        {
+            codec::set_place(value, *place);
         }
     }
 
