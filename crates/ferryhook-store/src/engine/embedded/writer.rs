@@ -222,7 +222,8 @@ impl Writer {
         if !group.writes.is_empty()
             && let Err(error) = self.write(&mut group)
         {
-            for (_, result) in group.waiting.iter_mut().filter(|(_, result)| result.is_ok()) {
+            // The refused too: they may have been refused because of what is not there now.
+            for (_, result) in &mut group.waiting {
                 *result = Err(again(&error));
             }
         }
