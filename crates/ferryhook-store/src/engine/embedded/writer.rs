@@ -189,6 +189,7 @@ impl Writer {
         self.shared.check()?;
         let now = self.env.now().as_seconds();
         let before = group.writes.len();
+        let mut freed = Vec::new();
         for (place, change) in changes.into_iter().enumerate() {
             let found = match group.find(change.key()) {
                 Some(found) => found.map(Found::Own),
@@ -199,9 +200,10 @@ impl Writer {
                     .map_err(tree_error)?
                     .map(Found::Tree),
             };
-            let found = found.as_deref().filter(|value| !codec::has_expired(value, now));
+            let moves = matches!(change, Change::Relocate { .. });
+            let found = found.as_deref().filter(|value| moves || !codec::has_expired(value, now));
             if let (Some(found), Change::Delete { .. }) = (found, &change) {
-                self.note_freed(found);
+                freed.extend(codec::place_of(found));
             }
             if let Err(error) = change.decide(place, found, &mut group.writes) {
                 group.writes.truncate(before);
@@ -209,13 +211,10 @@ impl Writer {
             }
         }
         group.remember(before);
-        Ok(())
-    }
-
-    fn note_freed(&self, value: &[u8]) {
-        if let Some(place) = codec::place_of(value).filter(|place| place.write().is_none()) {
+        for place in freed.into_iter().filter(|place| place.write().is_none()) {
             *lock(&self.shared.freed).entry(place.segment).or_default() += u64::from(place.length);
         }
+        Ok(())
     }
 
     fn finish(&mut self, mut group: Group) {
