@@ -190,6 +190,7 @@ impl Writer {
         let now = self.env.now().as_seconds();
         let before = group.writes.len();
         let mut freed = Vec::new();
+        let mut mistake = None;
         for (place, change) in changes.into_iter().enumerate() {
             let found = match group.find(change.key()) {
                 Some(found) => found.map(Found::Own),
@@ -205,10 +206,19 @@ impl Writer {
             if let (Some(found), Change::Delete { .. }) = (found, &change) {
                 freed.extend(codec::place_of(found));
             }
-            if let Err(error) = change.decide(place, found, &mut group.writes) {
-                group.writes.truncate(before);
-                return Err(error);
+            match change.decide(place, found, &mut group.writes) {
+                Ok(()) => {}
+                Err(error) if error.is_refused() => {
+                    group.writes.truncate(before);
+                    return Err(error);
+                }
+                // Conditions come first: one further on may still refuse the batch.
+                Err(error) => mistake = mistake.or(Some(error)),
             }
+        }
+        if let Some(mistake) = mistake {
+            group.writes.truncate(before);
+            return Err(mistake);
         }
         group.remember(before);
         for place in freed.into_iter().filter(|place| place.write().is_none()) {
