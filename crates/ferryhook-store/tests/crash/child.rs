@@ -116,7 +116,7 @@ impl Task {
             match number {
                 0 if turn % 6 == 0 => drop(self.load.engine.sweep().await?),
                 1 if turn % 30 == 0 => self.back_up().await?,
-                2 if turn % 8 == 0 => self.pass_time(),
+                2 if turn % 2 == 0 => self.pass_time(),
                 _ => {}
             }
         }
@@ -300,7 +300,7 @@ impl Task {
 
     /// The parent's clock is never behind ours: it hears of the time before it comes.
     fn pass_time(&mut self) {
-        let seconds = 60 + self.dice.roll(240);
+        let seconds = 20 + self.dice.roll(39);
         tell(&format!("t {}", self.load.env.now().as_seconds() + seconds as i64));
         self.load.clock.advance(Duration::from_secs(seconds));
     }

@@ -44,8 +44,8 @@ impl Directory {
             }
             Err(error) => return Err(unusable(format!("{name} cannot be opened: {error}"))),
         }
-        let empty = is_unused(path)
-            .map_err(|error| unusable(format!("{name} cannot be read: {error}")))?;
+        let empty =
+            is_unused(path).map_err(|error| unusable(format!("{name} cannot be read: {error}")))?;
         if !empty || !create {
             check_format(path)?;
         }

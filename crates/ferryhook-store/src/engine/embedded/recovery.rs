@@ -96,7 +96,8 @@ pub(super) fn recover(
     }
     // After a kill these may be in the page cache only, and from here on others build on them.
     for segment in &segments {
-        let synced = File::open(log::segment_path(&path, *segment)).and_then(|file| file.sync_all());
+        let synced =
+            File::open(log::segment_path(&path, *segment)).and_then(|file| file.sync_all());
         synced.map_err(unreadable)?;
     }
     shared.publish();
