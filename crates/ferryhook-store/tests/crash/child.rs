@@ -144,7 +144,7 @@ impl Task {
         let env = &self.load.env;
         let (id, now) = (Id::new(env), env.now());
         let dice = &mut self.dice;
-        let body_bytes = match dice.roll(200) {
+        let body_bytes = match dice.roll(300) {
             0 => 390 * 1024,
             1..=3 => 40_000,
             4..=10 => 0,

@@ -99,7 +99,11 @@ impl Life {
 
     fn summary(&self) -> String {
         let accepted = self.model.events.values().filter(|known| known.accepted).count();
-        format!("{accepted} events acknowledged in this directory")
+        let segments = std::fs::read_dir(self.directory().join("log")).unwrap();
+        let mut segments: Vec<_> = segments.map(|entry| entry.unwrap().file_name()).collect();
+        segments.sort();
+        let (count, last) = (segments.len(), segments.last());
+        format!("{accepted} events acknowledged; {count} segments up to {last:?}")
     }
 
     /// Kills a child once or several times in a row, then opens the directory and looks.
@@ -107,7 +111,7 @@ impl Life {
         let mut again = true;
         while again {
             let moment = match self.dice.roll(10) {
-                0..=5 => Moment::Lines(self.dice.roll(2500) as usize),
+                0..=5 => Moment::Lines(self.dice.roll(2000) as usize),
                 6 => Moment::Lines(self.dice.roll(30) as usize),
                 _ => Moment::After(Duration::from_micros(self.dice.roll(60_000))),
             };
