@@ -2,6 +2,8 @@
 //!
 //! The writer is held while it writes one commit, so that all that come meanwhile are one group.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex};

@@ -51,7 +51,8 @@ impl Manifest {
             status: event::Status::Received,
             retry_count: 0,
             duplicate_count: 0,
-            event_type: (self.body_bytes % 3 != 0).then(|| format!("type.{}", self.source)),
+            event_type: (!self.body_bytes.is_multiple_of(3))
+                .then(|| format!("type.{}", self.source)),
             body: body(self.id, self.body_bytes).into(),
             received_at,
             pending_since: Some(received_at),

@@ -115,6 +115,9 @@ fn shards() -> impl Iterator<Item = Part> {
     Shard::all().enumerate().map(|(number, _)| number.to_string().into())
 }
 
+/// By sort key and then by row, as an index is sorted.
+type Entries = Vec<(Option<Part>, Key)>;
+
 /// Each partition of an index has exactly the entries of the rows, once and in order. These are
 /// all rows of their kind, and all partitions they can have entries in.
 async fn check_indexes<T: Record>(
@@ -122,7 +125,7 @@ async fn check_indexes<T: Record>(
     rows: Vec<T>,
     partitions: Vec<(Index, Part)>,
 ) {
-    let mut expected: BTreeMap<(Index, Part), Vec<(Option<Part>, Key)>> = BTreeMap::new();
+    let mut expected: BTreeMap<(Index, Part), Entries> = BTreeMap::new();
     for partition in partitions {
         expected.insert(partition, Vec::new());
     }

@@ -116,7 +116,7 @@ impl Task {
             match number {
                 0 if turn % 6 == 0 => drop(self.load.engine.sweep().await?),
                 1 if turn % 30 == 0 => self.back_up().await?,
-                2 if turn % 2 == 0 => self.pass_time(),
+                2..=5 => self.pass_time(),
                 _ => {}
             }
         }

@@ -5,6 +5,8 @@
 //! engine sweeps, or it is closed and opened. `FERRYHOOK_DIFFERENTIAL_SEED` repeats a run,
 //! `FERRYHOOK_DIFFERENTIAL_STEPS` says how long it is.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
