@@ -1,4 +1,4 @@
-.PHONY: help run test bench
+.PHONY: help run test soak bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -11,6 +11,9 @@ test: ## Everything a change must pass; installs and starts the servers it needs
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	scripts/check-dependencies
 	scripts/with-servers cargo test --workspace --all-features
+
+soak: ## Kills the embedded store 300 times and looks what is left
+	FERRYHOOK_CRASH_KILLS=300 cargo test -p ferryhook-store --test crash -- --nocapture
 
 bench: ## The benchmarks, in release
 	cargo bench --workspace

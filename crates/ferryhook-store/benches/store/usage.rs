@@ -17,11 +17,7 @@ impl Usage {
         // In ticks of 10 ms; over a whole run that is precise enough.
         let [user, system] =
             [11, 12].map(|place| Duration::from_millis(fields[place].parse::<u64>().unwrap() * 10));
-        Self {
-            user,
-            system,
-            written_bytes: field("/proc/self/io", "write_bytes:"),
-        }
+        Self { user, system, written_bytes: field("/proc/self/io", "write_bytes:") }
     }
 
     pub(super) fn since(&self, before: &Self) -> Self {

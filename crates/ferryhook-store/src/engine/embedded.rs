@@ -128,6 +128,7 @@ impl Embedded {
             shared: shared.clone(),
             directory: directory.clone(),
             submit: submitter(requests.downgrade(), waiting.clone()),
+            seal: sealer(requests.downgrade()),
         };
         let flusher = {
             let (shared, directory, jobs) = (shared.clone(), directory.clone(), jobs.clone());
@@ -325,6 +326,17 @@ fn submitter(requests: mpsc::WeakSender<Request>, waiting: Arc<Semaphore>) -> Bo
             Request::Commit { changes, durability: Durability::Synced, done, _permit: permit };
         requests.blocking_send(request).map_err(|_| closed())?;
         answer.blocking_recv().map_err(|_| closed())?
+    })
+}
+
+/// Lets the upkeep have the writer's segment and table ended, without holding it up.
+fn sealer(requests: mpsc::WeakSender<Request>) -> Box<upkeep::Seal> {
+    Box::new(move || {
+        let requests = requests.upgrade().ok_or_else(closed)?;
+        let (done, answer) = std::sync::mpsc::channel();
+        let (_, go_on) = std::sync::mpsc::channel();
+        requests.blocking_send(Request::Seal { done, go_on }).map_err(|_| closed())?;
+        answer.recv().map_err(|_| closed())?.map(drop)
     })
 }
 

@@ -30,8 +30,19 @@ pub(super) struct Place {
 pub(super) const PLACE_BYTES: usize = 16;
 
 impl Place {
-    /// Stands for content that is still on its way to the log.
-    pub(super) const UNKNOWN: Place = Place { segment: 0, offset: 0, length: 0, check: 0 };
+    /// No segment has this number: there is no room for one behind it.
+    const ON_ITS_WAY: u32 = u32::MAX;
+
+    /// Stands for content that is still on its way to the log, with this write of its group.
+    pub(super) fn with_write(write: usize, length: usize) -> Self {
+        let (offset, length) = (write as u32, length as u32);
+        Self { segment: Self::ON_ITS_WAY, offset, length, check: 0 }
+    }
+
+    /// The write of the group that takes the content to the log, if it is not there yet.
+    pub(super) fn write(self) -> Option<usize> {
+        (self.segment == Self::ON_ITS_WAY).then_some(self.offset as usize)
+    }
 
     fn to_bytes(self) -> [u8; PLACE_BYTES] {
         let mut bytes = [0; PLACE_BYTES];
@@ -84,6 +95,11 @@ pub(super) fn kind_of(value: &[u8]) -> Option<Kind> {
 pub(super) fn place_of(value: &[u8]) -> Option<Place> {
     (value.get(4)? & HAS_CONTENT != 0).then_some(())?;
     value.get(5..)?.first_chunk().map(Place::from_bytes)
+}
+
+/// Gives a row's value, which has content, the place where it lies.
+pub(super) fn set_place(value: &mut [u8], place: Place) {
+    value[5..5 + PLACE_BYTES].copy_from_slice(&place.to_bytes());
 }
 
 /// The value for the tree, from what `row_tail` made and where the content went.

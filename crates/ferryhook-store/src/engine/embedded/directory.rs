@@ -44,10 +44,8 @@ impl Directory {
             }
             Err(error) => return Err(unusable(format!("{name} cannot be opened: {error}"))),
         }
-        let empty = fs::read_dir(path)
-            .map_err(|error| unusable(format!("{name} cannot be read: {error}")))?
-            .next()
-            .is_none();
+        let empty =
+            is_unused(path).map_err(|error| unusable(format!("{name} cannot be read: {error}")))?;
         if !empty || !create {
             check_format(path)?;
         }
@@ -87,6 +85,22 @@ impl Directory {
         let Position { segment, offset } = position;
         replace(&self.path.join("CHECKPOINT"), &format!("{segment} {offset}\n"))
     }
+}
+
+/// Whether there is nothing, or no more than a first start leaves that was cut short.
+fn is_unused(path: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let unused = match entry.file_name().to_str() {
+            Some("LOCK" | "FORMAT.new") => true,
+            Some("log") => fs::read_dir(entry.path())?.next().is_none(),
+            _ => false,
+        };
+        if !unused {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Marks the directory as ours before anything is in it.

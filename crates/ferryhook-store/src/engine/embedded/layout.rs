@@ -78,6 +78,11 @@ pub(super) fn is_entry(key: &[u8]) -> bool {
     key.first().is_some_and(|first| *first >= INDEXES)
 }
 
+/// Whether these bytes are the key of a row.
+pub(super) fn is_row(key: &[u8]) -> bool {
+    key.first().is_some_and(|first| (TABLES..INDEXES).contains(first))
+}
+
 /// Where the engine notes what a segment of the log holds.
 pub(super) fn segment_note(segment: u32) -> Vec<u8> {
     let mut bytes = vec![NOTES, b's'];

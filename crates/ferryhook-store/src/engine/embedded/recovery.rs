@@ -4,7 +4,7 @@
 //! in flight and not on history. A torn tail is cut off; damage to what was acknowledged is an
 //! error that names the place, never a silent loss.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -93,6 +93,12 @@ pub(super) fn recover(
     if let Some(Position { segment, offset }) = broken {
         tracing::warn!(segment, offset, "the log's tail was torn and never acknowledged; cut off");
         cut(&path, segment, offset).map_err(unreadable)?;
+    }
+    // After a kill these may be in the page cache only, and from here on others build on them.
+    for segment in &segments {
+        let synced =
+            File::open(log::segment_path(&path, *segment)).and_then(|file| file.sync_all());
+        synced.map_err(unreadable)?;
     }
     shared.publish();
     let last = segments.last().copied().unwrap_or(checkpoint.segment);

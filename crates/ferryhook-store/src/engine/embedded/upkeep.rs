@@ -16,7 +16,7 @@ use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAcces
 use lsm_tree::{AbstractTree, SeqNo};
 
 use super::change::Change;
-use super::codec;
+use super::codec::{self, Place};
 use super::directory::Directory;
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
@@ -88,12 +88,15 @@ pub(super) enum Job {
 
 /// Moves content to the end of the log; what the writer offers to the upkeep.
 pub(super) type Submit = dyn Fn(Vec<Change>) -> Result<(), StoreError> + Send;
+/// Has the writer end its segment and table.
+pub(super) type Seal = dyn Fn() -> Result<(), StoreError> + Send;
 
 pub(super) struct Upkeep {
     pub(super) env: Env,
     pub(super) shared: Arc<Shared>,
     pub(super) directory: Arc<Directory>,
     pub(super) submit: Box<Submit>,
+    pub(super) seal: Box<Seal>,
 }
 
 impl Upkeep {
@@ -163,18 +166,28 @@ impl Upkeep {
         let segments = log::list_segments(&path)
             .map_err(|error| StoreError::unavailable("the log cannot be read", error))?;
         let mut won = 0;
-        for segment in segments.into_iter().filter(|segment| *segment < checkpoint.segment) {
+        for segment in segments {
             let Some(content) = self.note(&layout::segment_note(segment))? else {
                 continue;
             };
             let total = content.total();
             let freed = lock(&self.shared.freed).get(&segment).copied().unwrap_or(0);
-            let dead = (content.expired(now) + freed).min(total);
-            if dead < total {
-                if dead * 100 < total * DEAD_PERCENT {
-                    continue;
-                }
-                self.move_living(segment, now)?;
+            let dead = content.expired(now) + freed;
+            if dead * 100 < total * DEAD_PERCENT {
+                continue;
+            }
+            if segment >= checkpoint.segment {
+                // The next sweep may have it: until then the tree's files have not caught up.
+                (self.seal)()?;
+                break;
+            }
+            // The figures only say that it is worth a look: what was deleted may have expired as
+            // well, and an expiry may have been put off.
+            if total > 0
+                && let Err(error) = self.move_living(segment, now)
+            {
+                tracing::error!(%error, segment, "a log segment cannot be emptied and stays");
+                continue;
             }
             won += self.delete_segment(segment)?;
         }
@@ -187,10 +200,19 @@ impl Upkeep {
         let mut frames = Frames::open(&self.directory.log(), start)?;
         let mut moving = Vec::new();
         let unreadable = |error| StoreError::unavailable("the log cannot be read", error);
-        while let Next::Frame(at, frame) = frames.next().map_err(unreadable)? {
+        loop {
+            let (at, frame) = match frames.next().map_err(unreadable)? {
+                Next::Frame(at, frame) => (at, frame),
+                Next::End => break,
+                Next::Broken => {
+                    let offset = frames.position().offset;
+                    let what = format!("segment {segment} is damaged at byte {offset}");
+                    return Err(StoreError::Damaged(what));
+                }
+            };
             log::read_frame(&frame, at, |op, place| {
-                if let (Op::PutWithContent { key, expires, content, .. }, Some(from)) = (op, place)
-                    && expires.is_none_or(|at| at > now)
+                if let (Op::PutWithContent { key, content, .. }, Some(from)) = (op, place)
+                    && self.lives_at(key, from, now)?
                 {
                     let (key, content) = (key.to_vec(), content.to_vec());
                     moving.push(Change::Relocate { key, from, content });
@@ -202,6 +224,14 @@ impl Upkeep {
             }
         }
         if moving.is_empty() { Ok(()) } else { (self.submit)(moving) }
+    }
+
+    /// Whether a row that has not expired has its content there.
+    fn lives_at(&self, key: &[u8], place: Place, now: i64) -> Result<bool, StoreError> {
+        let value = self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)?;
+        Ok(value.is_some_and(|value| {
+            codec::place_of(&value) == Some(place) && !codec::has_expired(&value, now)
+        }))
     }
 
     fn delete_segment(&self, segment: u32) -> Result<u64, StoreError> {

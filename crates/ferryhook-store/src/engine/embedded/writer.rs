@@ -85,12 +85,13 @@ struct Group {
 impl Group {
     /// What this group has at the key: nothing known, a deletion, or a value.
     fn find(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
-        let write = self.writes.get(*self.rows.get(&xxh3_64(key))?)?;
-        match write {
+        let place = *self.rows.get(&xxh3_64(key))?;
+        match self.writes.get(place)? {
             Write::Put { key: own, value } if own == key => Some(Some(value.clone())),
-            // The content's place is not known yet, and no condition asks for it.
-            Write::PutWithContent { key: own, expires, tail, .. } if own == key => {
-                Some(Some(codec::assemble(*expires, Some(Place::UNKNOWN), tail)))
+            // Where the content will lie is not known yet; see `settle`.
+            Write::PutWithContent { key: own, expires, content, tail } if own == key => {
+                let content = Place::with_write(place, content.len());
+                Some(Some(codec::assemble(*expires, Some(content), tail)))
             }
             Write::Delete { key: own } if own == key => Some(None),
             _ => None,
@@ -174,6 +175,8 @@ impl Writer {
         self.shared.check()?;
         let now = self.env.now().as_seconds();
         let before = group.writes.len();
+        let mut freed = Vec::new();
+        let mut mistake = None;
         for (place, change) in changes.into_iter().enumerate() {
             let found = match group.find(change.key()) {
                 Some(found) => found.map(Found::Own),
@@ -184,30 +187,38 @@ impl Writer {
                     .map_err(tree_error)?
                     .map(Found::Tree),
             };
-            let found = found.as_deref().filter(|value| !codec::has_expired(value, now));
+            let moves = matches!(change, Change::Relocate { .. });
+            let found = found.as_deref().filter(|value| moves || !codec::has_expired(value, now));
             if let (Some(found), Change::Delete { .. }) = (found, &change) {
-                self.note_freed(found);
+                freed.extend(codec::place_of(found));
             }
-            if let Err(error) = change.decide(place, found, &mut group.writes) {
-                group.writes.truncate(before);
-                return Err(error);
+            match change.decide(place, found, &mut group.writes) {
+                Ok(()) => {}
+                Err(error) if error.is_refused() => {
+                    group.writes.truncate(before);
+                    return Err(error);
+                }
+                // Conditions come first: one further on may still refuse the batch.
+                Err(error) => mistake = mistake.or(Some(error)),
             }
+        }
+        if let Some(mistake) = mistake {
+            group.writes.truncate(before);
+            return Err(mistake);
         }
         group.remember(before);
-        Ok(())
-    }
-
-    fn note_freed(&self, value: &[u8]) {
-        if let Some(place) = codec::place_of(value) {
+        for place in freed.into_iter().filter(|place| place.write().is_none()) {
             *lock(&self.shared.freed).entry(place.segment).or_default() += u64::from(place.length);
         }
+        Ok(())
     }
 
     fn finish(&mut self, mut group: Group) {
         if !group.writes.is_empty()
             && let Err(error) = self.write(&mut group)
         {
-            for (_, result) in group.waiting.iter_mut().filter(|(_, result)| result.is_ok()) {
+            // The refused too: they may have been refused because of what is not there now.
+            for (_, result) in &mut group.waiting {
                 *result = Err(again(&error));
             }
         }
@@ -228,7 +239,11 @@ impl Writer {
         self.frame.clear();
         self.frame.resize(FRAME_HEADER, 0);
         let (frame, at) = (&mut self.frame, self.log.end());
-        let places: Vec<_> = writes.iter().map(|write| write.op().push(frame, at)).collect();
+        let mut places = Vec::with_capacity(writes.len());
+        for write in &mut writes {
+            write.settle(&places);
+            places.push(write.op().push(frame, at));
+        }
         let written = self.log.append(frame).and_then(|()| match group.sync {
             true => self.log.sync(),
             false => Ok(()),
@@ -322,6 +337,18 @@ impl Write {
     fn key(&self) -> &[u8] {
         match self {
             Self::Put { key, .. } | Self::PutWithContent { key, .. } | Self::Delete { key } => key,
+        }
+    }
+
+    /// A row that was changed behind its insert or its move, in one group, learns here where its
+    /// content lies: `places` has all writes before this one.
+    fn settle(&mut self, places: &[Option<Place>]) {
+        if let Self::Put { key, value } = self
+            && layout::is_row(key)
+            && let Some(write) = codec::place_of(value).and_then(Place::write)
+            && let Some(Some(place)) = places.get(write)
+        {
+            codec::set_place(value, *place);
         }
     }
 

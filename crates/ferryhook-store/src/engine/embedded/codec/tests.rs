@@ -66,3 +66,39 @@ fn a_deep_value_from_disk_does_not_exhaust_the_stack() {
     bytes.extend(std::iter::repeat_n([tag::LIST, 1], 100_000).flatten());
     assert_eq!(read_item(&bytes), None);
 }
+
+/// These bytes are on people's disks: a program that no longer reads them loses their events.
+#[test]
+fn the_first_stored_form_stays_readable() {
+    let item: Item = [
+        ("eventId".into(), "evt_1".into()),
+        ("status".into(), "received".into()),
+        ("retry_count".into(), (-3).into()),
+        ("unlisted name".into(), Value::Bool(true)),
+        ("list".into(), Value::List(vec![Value::Null, Value::Number(Number::Float(0.5))])),
+        (
+            "map".into(),
+            Value::Map(BTreeMap::from([("k".into(), Value::Bytes(vec![0, 255].into()))])),
+        ),
+        ("big".into(), Value::Number(Number::Big(u64::MAX))),
+    ]
+    .into_iter()
+    .collect();
+    let place = Place { segment: 1, offset: 2, length: 3, check: 4 };
+    let value = assemble(Some(1_800_000_000), Some(place), &row_tail(Kind::Event, 1, 300, &item));
+    let hex: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
+    let expected = concat!(
+        "00d2496b01",                       // expires, has content
+        "01000000020000000300000004000000", // where
+        "0501ac0207",                       // event, shape 1, revision 300, seven attributes
+        "0106056576745f31",                 // eventId
+        "0606087265636569766564",           // status
+        "080305",                           // retry_count, -3
+        "000d756e6c6973746564206e616d6502", // a name spelled out, true
+        "00046c69737408020005000000000000e03f",
+        "00036d61700901016b070200ff",
+        "000362696704ffffffffffffffff",
+    );
+    assert_eq!(hex, expected);
+    assert_eq!(read_head(&value).unwrap().row.item, item);
+}

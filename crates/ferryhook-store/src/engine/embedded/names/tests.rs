@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 #[test]
 fn the_first_names_never_move() {
     const FIRST: usize = 182;
-    assert_eq!(xxh3_64(NAMES[..FIRST].join(",").as_bytes()), 0);
+    assert_eq!(xxh3_64(NAMES[..FIRST].join(",").as_bytes()), 15_663_572_004_352_712_150);
 }
 
 #[test]
