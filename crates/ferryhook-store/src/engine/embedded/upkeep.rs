@@ -177,8 +177,10 @@ impl Upkeep {
                 continue;
             }
             if segment >= checkpoint.segment {
-                // The next sweep may have it: until then the tree's files have not caught up.
-                (self.seal)()?;
+                // The tree's files have to catch up first; the next sweep may have it then.
+                if total > 0 && self.shared.tree.sealed_memtable_count() == 0 {
+                    (self.seal)()?;
+                }
                 break;
             }
             // The figures only say that it is worth a look: what was deleted may have expired as
