@@ -1,6 +1,7 @@
 //! The one binary: reads what the user wants, wires the parts together, runs.
 //!
-//! Exit codes: 0 done, 1 failed (one line on stderr says how), 2 the command line makes no sense.
+//! Exit codes: 0 done, 1 failed (one line on stderr says how), 2 the command line makes no sense,
+//! or `schema plan` has found something to change.
 
 #![allow(
     unreachable_pub,
@@ -10,6 +11,9 @@
 mod cli;
 mod commands;
 mod config;
+mod control;
+mod copied;
+mod storage;
 mod telemetry;
 mod wire;
 
@@ -22,7 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match commands::run(cli::Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("ferryhook: {error:#}");
             ExitCode::FAILURE
