@@ -11,6 +11,7 @@ test: ## Everything a change must pass; installs and starts the servers it needs
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	scripts/check-dependencies
 	scripts/with-servers cargo test --workspace --all-features
+	cargo test -p ferryhook --test it schema # as `make run` builds it: no feature
 
 bench: ## The benchmarks, in release
 	cargo bench --workspace

@@ -39,7 +39,8 @@ ATTRIBUTES = {
     "signingSecret S, filters JSON, transform JSON, retryConfig JSON, status S, "
     "deliveryCount N, failureCount N, createdAt ISO, updatedAt ISO",
     "key": "keyId S, userId S, name S, keyHash S, keyPrefix S, permissions S, lastUsedAt ISO, "
-    "createdAt ISO, accountId S, status S, expiresAt SECONDS, metadata M",
+    # `operations` is the list that another document calls `permissions`, a word taken here.
+    "createdAt ISO, accountId S, status S, operations L, expiresAt SECONDS, metadata M",
     "event": "eventId S, sourceId S, userId S, status S, headers JSON, body S, sourceIp S, "
     "contentType S, method S, receivedAt MILLIS, processedAt MILLIS, deliveredAt MILLIS, "
     "expiresAt SECONDS, user_id S, timestamp#event_id S, event_id S, event_type S, payload M, "
@@ -360,6 +361,22 @@ def service(check, facts, table):
     get(
         "users_accounts: check user permissions for specific account", "users_accounts", "member",
         userId=user, accountId=account,
+    )
+
+    # Users, sources and keys are the gateway's, in its table and with both sets of attributes.
+    profile = Key("PK").eq(f"USER#{user}") & Key("SK").eq("PROFILE")
+    query("users: get user by ID", "main", "user", {"userId": user}, None, profile)
+    query(
+        "users: find user by email", "main", "user",
+        {"userId": user}, "GSI1", Key("GSI1PK").eq(f"EMAIL#{facts['email']}"),
+    )
+    query(
+        "sources: get source by ID", "main", "source",
+        {"sourceId": source}, "GSI3", Key("GSI3PK").eq(f"SRCID#{source}"),
+    )
+    query(
+        "api_keys: validate API key", "main", "key",
+        {"keyId": facts["key"]}, "GSI2", Key("GSI2PK").eq(f"KEYHASH#{facts['keyHash']}"),
     )
 
     # Keys and connections of the account are in the index by status as well.

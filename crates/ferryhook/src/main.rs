@@ -20,11 +20,14 @@ mod wire;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rustix::fs::Mode;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // What we write holds secrets and other people's data: files are their owner's only.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     match commands::run(cli::Cli::parse()) {
         Ok(code) => code,
         Err(error) => {

@@ -3,12 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
-use ferryhook_core::{Env, Event, plan, samples};
+use ferryhook_core::{Env, Event, Plan, samples};
 use ferryhook_store::Store;
 use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
 use ferryhook_store::repositories::Arrival;
-use std::sync::Arc;
 
 use crate::ferry::{Ferry, run, show};
 
@@ -34,23 +34,17 @@ pub fn has_event(data: &Path, event: &Event) -> bool {
     look(data, async |store| store.events().find(event.id).await).unwrap().is_some()
 }
 
-fn plans(data: &Path) -> Vec<String> {
-    let mut seeded: Vec<_> = plan::seeded(samples::CREATED).into_iter().map(|p| p.id).collect();
-    look(data, async |store| {
-        let mut found = Vec::new();
-        for id in seeded.drain(..) {
-            found.extend(store.plans().find(&id).await.unwrap().map(|plan| plan.record.id));
-        }
-        found
-    })
+fn plan_named(data: &Path, id: &str) -> Option<Plan> {
+    look(data, async |store| store.plans().find(id).await).unwrap().map(|stored| stored.record)
 }
 
 #[test]
 fn a_first_start_makes_the_directory_and_the_plans() {
     let folder = tempfile::tempdir().unwrap();
     Ferry::start_in(&folder, &[]).stop();
-    let found = plans(&folder.path().join(DATA));
-    assert_eq!(found, ["free", "starter", "pro", "team", "self_hosted"]);
+    for id in ["free", "starter", "pro", "team", "self_hosted"] {
+        assert!(plan_named(&folder.path().join(DATA), id).is_some(), "{id}");
+    }
 }
 
 /// What the operator made of a plan survives the next start.
@@ -61,12 +55,11 @@ fn a_second_start_leaves_the_plans_alone() {
     Ferry::start_in(&folder, &[]).stop();
     look(&data, async |store| {
         let was = store.plans().find("free").await.unwrap().unwrap();
-        let now = plan::Plan { name: "Gratis".into(), ..was.record.clone() };
+        let now = Plan { name: "Gratis".into(), ..was.record.clone() };
         store.plans().replace(&was, now).await.unwrap();
     });
     Ferry::start_in(&folder, &[]).stop();
-    let free = look(&data, async |store| store.plans().find("free").await.unwrap().unwrap());
-    assert_eq!(free.name, "Gratis");
+    assert_eq!(plan_named(&data, "free").unwrap().name, "Gratis");
 }
 
 #[test]
@@ -121,6 +114,18 @@ fn a_killed_server_can_be_started_again() {
     assert_eq!(ferry.get("/readyz").status, 200);
     ferry.stop();
     assert!(has_event(&data, &event));
+}
+
+/// There are secrets in it.
+#[test]
+fn the_data_and_its_backups_are_the_owners() {
+    let folder = tempfile::tempdir().unwrap();
+    Ferry::start_in(&folder, &[]).stop();
+    assert!(run(&folder, &["backup", "copy"], &[]).status.success());
+    for name in [DATA, "copy", "copy/FORMAT"] {
+        let mode = fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}");
+    }
 }
 
 #[test]
