@@ -32,12 +32,16 @@ fn a_build_without_dynamodb_says_so() {
 
 #[cfg(feature = "aws")]
 mod live {
+    use std::io::Write;
+
     use crate::ferry::{Ferry, run, show};
 
     /// Settings for tables that nobody else has; without a server, says loudly that there is none.
     fn settings(name: &str) -> Option<[(&'static str, String); 4]> {
         let Ok(endpoint) = std::env::var("FERRYHOOK_TEST_DYNAMO") else {
-            eprintln!("SKIPPED {name}: FERRYHOOK_TEST_DYNAMO is not set");
+            // Not `eprintln`, which is shown only when a test fails.
+            let reason = format!("{name}: FERRYHOOK_TEST_DYNAMO is not set");
+            let _ = writeln!(std::io::stderr(), "\n!!! SKIPPED, NOT PASSED: {reason} !!!\n");
             return None;
         };
         let prefix = format!("front-door-{}-{name}-", std::process::id());
