@@ -11,6 +11,7 @@ test: ## Everything a change must pass; installs and starts the servers it needs
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	scripts/check-dependencies
 	scripts/with-servers cargo test --workspace --all-features
+	cargo test -p ferryhook --test it schema # as `make run` builds it: no feature
 
 soak: ## Kills the embedded store 300 times and looks what is left
 	FERRYHOOK_CRASH_KILLS=300 cargo test -p ferryhook-store --test crash -- --nocapture

@@ -1,8 +1,10 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
-use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
-use crate::config::Flags;
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{DataScope, Flags, FlagsOf, TablesScope};
 
 /// The event gateway in one binary.
 #[derive(Debug, Parser)]
@@ -16,9 +18,63 @@ pub struct Cli {
 pub enum Command {
     /// Run the server until it is told to stop.
     Serve(Flags),
+    /// Copy the embedded store into a new directory, also while a server runs on it.
+    Backup(Backup),
+    /// Make a data directory from a backup, checking every file.
+    Restore(Restore),
+    /// Compare, make or print the tables of the DynamoDB store.
+    #[command(subcommand)]
+    Schema(SchemaCommand),
     /// Look at the configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
+}
+
+#[derive(Debug, Args)]
+pub struct Backup {
+    /// Where the copy goes; must not exist yet.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<DataScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// What `ferryhook backup` has made. It stays as it is.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Its `data` is the directory to make, which must be absent or empty.
+    #[command(flatten)]
+    pub flags: FlagsOf<DataScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SchemaCommand {
+    /// Show what `apply` would change.
+    ///
+    /// Exits with 0 when every table is as declared, with 2 when there is something to change,
+    /// and with 1 when a table needs an operator first or cannot be looked at.
+    Plan(SchemaPlan),
+    /// Create and complete the tables. Nothing is ever dropped; running it again is harmless.
+    Apply(FlagsOf<TablesScope>),
+    /// Print the same tables as a Terraform file (.tf.json).
+    Terraform(FlagsOf<TablesScope>),
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaPlan {
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<TablesScope>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,13 +1,45 @@
 //! One file per command.
 
+mod backup;
 mod config;
+mod restore;
+mod schema;
 mod serve;
 
-use crate::cli::{Cli, Command, ConfigCommand};
+use std::process::ExitCode;
 
-pub fn run(cli: Cli) -> anyhow::Result<()> {
+use anyhow::{Context, ensure};
+
+use crate::cli::{Cli, Command, ConfigCommand};
+use crate::config::{Config, StoreKind, Values};
+
+pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
-        Command::Serve(flags) => serve::run(&flags),
-        Command::Config(ConfigCommand::Check(flags)) => config::check(&flags),
+        Command::Serve(flags) => serve::run(&flags)?,
+        Command::Backup(asked) => backup::run(&asked)?,
+        Command::Restore(asked) => restore::run(&asked)?,
+        Command::Schema(command) => return schema::run(command),
+        Command::Config(ConfigCommand::Check(flags)) => config::check(&flags)?,
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// For a command that does one thing and ends.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
+}
+
+/// Refuses where the configuration names a store that has no data directory: what would be copied
+/// is not what the server runs on.
+fn require_embedded(config: &Config, values: &Values) -> anyhow::Result<()> {
+    let (store, origin) = (config.store, values.origin("store"));
+    ensure!(
+        store == StoreKind::Embedded,
+        "only the embedded store is copied like this; the configuration says {store} (setting \
+         store, from {origin})"
+    );
+    Ok(())
 }

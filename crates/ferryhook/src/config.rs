@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
 
-pub use settings::Flags;
+pub use settings::{DataScope, Flags, FlagsOf, TablesScope};
 pub use values::{ConfigError, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;

@@ -1,6 +1,7 @@
 //! The one binary: reads what the user wants, wires the parts together, runs.
 //!
-//! Exit codes: 0 done, 1 failed (one line on stderr says how), 2 the command line makes no sense.
+//! Exit codes: 0 done, 1 failed (one line on stderr says how), 2 the command line makes no sense,
+//! or `schema plan` has found something to change.
 
 #![allow(
     unreachable_pub,
@@ -10,19 +11,25 @@
 mod cli;
 mod commands;
 mod config;
+mod control;
+mod copied;
+mod storage;
 mod telemetry;
 mod wire;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use rustix::fs::Mode;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // What we write holds secrets and other people's data: files are their owner's only.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     match commands::run(cli::Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("ferryhook: {error:#}");
             ExitCode::FAILURE

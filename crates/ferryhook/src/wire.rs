@@ -5,18 +5,22 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use axum::Router;
 use ferryhook_api::{App, Readiness, router};
-use ferryhook_core::Env;
+use ferryhook_core::{Env, plan};
 use ferryhook_net::Tasks;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::Config;
+use crate::control::Control;
+use crate::storage::{self, Storage};
 use crate::telemetry;
 
 /// Histograms gather samples until somebody sorts them into buckets.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
 
+/// When all of this is gone, the store is closed and what it had buffered is on disk.
 pub struct Wired {
     pub router: Router,
     pub readiness: Arc<Readiness>,
@@ -24,13 +28,36 @@ pub struct Wired {
     pub tasks: Tasks,
 }
 
-pub fn wire(_config: &Config, env: Env) -> anyhow::Result<Wired> {
+pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
     let tasks = Tasks::new();
+    let storage = storage::open(config, env.clone()).await?;
+    let plans = plan::seeded(env.now());
+    storage.store.plans().seed(&plans).await.context("cannot set up the plans")?;
+    control(config, &storage, &tasks);
     let metrics = telemetry::metrics()?;
     tasks.spawn("metrics", keep_up(metrics.clone(), tasks.stopping()));
-    let readiness = Arc::new(Readiness::new(|| std::future::ready(Ok(()))));
+    let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let app = App { env, readiness: readiness.clone(), metrics };
     Ok(Wired { router: router(app), readiness, tasks })
+}
+
+/// A server that cannot have the socket (its name is too long, the file system knows none) serves
+/// all the same; only a backup has to wait until it stops.
+fn control(config: &Config, storage: &Storage, tasks: &Tasks) {
+    let Some(engine) = storage.embedded.clone() else { return };
+    match Control::listen(&config.data, engine) {
+        Ok(control) => tasks.spawn("control", control.answer_until(tasks.stopping())),
+        Err(error) => {
+            tracing::warn!(%error, "no control socket: backups need this server stopped");
+        }
+    }
+}
+
+async fn check(storage: Storage) -> Result<(), String> {
+    storage.check().await.map_err(|error| {
+        tracing::warn!(%error, "not ready");
+        "The store does not answer.".to_owned()
+    })
 }
 
 async fn keep_up(metrics: PrometheusHandle, stop: impl Future<Output = ()>) {

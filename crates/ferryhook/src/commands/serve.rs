@@ -10,7 +10,7 @@ use ferryhook_net::Bounds;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{Config, Flags, Values};
+use crate::config::{Config, Flags, StoreKind, Values};
 use crate::{telemetry, wire};
 
 /// For background work after the last connection has gone. With the drain of the connections
@@ -30,7 +30,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<()> {
 async fn serve(config: &Config, values: &Values) -> anyhow::Result<()> {
     let mut signals = Signals::listen()?;
     let listener = bind(config.listen, values).await?;
-    let wired = wire::wire(config, Env::system())?;
+    let wired = wire::wire(config, Env::system()).await?;
     greet(config, listener.local_addr()?);
 
     let stop = async {
@@ -45,6 +45,7 @@ async fn serve(config: &Config, values: &Values) -> anyhow::Result<()> {
     };
     let cut = ferryhook_net::serve(listener, wired.router, Bounds::default(), stop).await;
     let unfinished = wired.tasks.finish(TASKS_GRACE).await;
+    drop(wired.readiness); // the last to know the store, which closes here
     if cut + unfinished > 0 {
         bail!("stopped with {cut} connections and {unfinished} tasks unfinished");
     }
@@ -68,11 +69,15 @@ async fn bind(address: SocketAddr, values: &Values) -> anyhow::Result<TcpListene
 
 /// Tells the person at the terminal where we are. Nobody there is fine too.
 fn greet(config: &Config, address: SocketAddr) {
+    let data = match config.store {
+        StoreKind::Embedded => config.data.display().to_string(),
+        StoreKind::Dynamodb => format!("tables {}*", config.dynamo.table_prefix),
+        StoreKind::Memory => "NOT KEPT".to_owned(),
+    };
     let _ = writeln!(
         io::stdout(),
-        "ferryhook {}\n  url   http://{address}\n  data  {} ({} store)",
+        "ferryhook {}\n  url   http://{address}\n  data  {data} ({} store)",
         env!("CARGO_PKG_VERSION"),
-        config.data.display(),
         config.store,
     );
 }

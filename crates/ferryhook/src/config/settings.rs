@@ -2,6 +2,7 @@
 //! that `docs/operating.md` has it too.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
@@ -100,26 +101,67 @@ pub struct Flags {
     pub settings: BTreeMap<&'static str, String>,
 }
 
+/// The flags of a command that needs only some settings. The others still count where they come
+/// from the environment or the file, so that every command sees the same configuration.
+#[derive(Debug, Clone)]
+pub struct FlagsOf<S>(pub Flags, PhantomData<S>);
+
+pub trait Scope {
+    const KEYS: &'static [&'static str];
+}
+
+/// Where the embedded store is.
+#[derive(Debug, Clone)]
+pub enum DataScope {}
+
+impl Scope for DataScope {
+    const KEYS: &'static [&'static str] = &["data"];
+}
+
+/// Where the tables are, and what they are called.
+#[derive(Debug, Clone)]
+pub enum TablesScope {}
+
+impl Scope for TablesScope {
+    const KEYS: &'static [&'static str] =
+        &["dynamo.endpoint", "dynamo.region", "dynamo.tablePrefix", "dynamo.ledgerTable"];
+}
+
 // By hand and not derived, so that a setting is written down once.
 impl Args for Flags {
     fn augment_args(command: Command) -> Command {
-        let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
-            "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
-        ));
-        command.arg(config).args(SETTINGS.iter().map(|setting| {
-            let default = setting.default.map(|value| format!(" [default: {value}]"));
-            Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
-                "{} [env: {}]{}",
-                setting.help,
-                setting.variable,
-                default.unwrap_or_default()
-            ))
-        }))
+        augment(command, |_| true)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
     }
+}
+
+impl<S: Scope> Args for FlagsOf<S> {
+    fn augment_args(command: Command) -> Command {
+        augment(command, |key| S::KEYS.contains(&key))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
+    let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
+        "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
+    ));
+    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key));
+    command.arg(config).args(wanted.map(|setting| {
+        let default = setting.default.map(|value| format!(" [default: {value}]"));
+        Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
+            "{} [env: {}]{}",
+            setting.help,
+            setting.variable,
+            default.unwrap_or_default()
+        ))
+    }))
 }
 
 impl FromArgMatches for Flags {
@@ -132,10 +174,21 @@ impl FromArgMatches for Flags {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.config = matches.get_one::<String>(CONFIG_FLAG).cloned();
         for Setting { key, .. } in &SETTINGS {
-            if let Some(value) = matches.get_one::<String>(key) {
+            // An error means that the command does not have this flag.
+            if let Ok(Some(value)) = matches.try_get_one::<String>(key) {
                 self.settings.insert(key, value.clone());
             }
         }
         Ok(())
+    }
+}
+
+impl<S: Scope> FromArgMatches for FlagsOf<S> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(Flags::from_arg_matches(matches)?, PhantomData))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
     }
 }

@@ -1,14 +1,6 @@
 use std::fs;
-use std::process::Output;
 
-use crate::ferry::{Ferry, run};
-
-/// Exit code, stdout and stderr.
-fn show(output: &Output) -> String {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code().unwrap();
-    format!("exit {code}\n{}{}", text(&output.stdout), text(&output.stderr))
-}
+use crate::ferry::{Ferry, run, show};
 
 #[test]
 fn check_shows_every_value_and_its_origin() {

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ pub struct Ferry {
     pub address: String,
     /// What it printed when it was ready.
     pub greeting: String,
-    _folder: tempfile::TempDir,
+    /// Its working directory, unless the test has its own.
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Ferry {
@@ -23,10 +25,17 @@ impl Ferry {
         Self::start_with(&[])
     }
 
-    /// Starts on a free port in an empty directory and waits until it says where it listens.
+    /// Starts in an empty directory.
     pub fn start_with(variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = command(&folder)
+        let mut ferry = Self::start_in(&folder, variables);
+        ferry._folder = Some(folder);
+        ferry
+    }
+
+    /// Starts on a free port and waits until it says where it listens.
+    pub fn start_in(folder: impl AsRef<Path>, variables: &[(&str, &str)]) -> Self {
+        let mut child = command(folder)
             .args(["serve", "--listen", "127.0.0.1:0"])
             .envs(variables.iter().copied())
             .stdout(Stdio::piped())
@@ -40,13 +49,8 @@ impl Ferry {
             assert_ne!(stdout.read_line(&mut greeting).unwrap(), 0, "{greeting}");
         }
         let url = greeting.split_once("http://").expect("a URL").1;
-        Self {
-            address: url.lines().next().unwrap().to_owned(),
-            child,
-            log,
-            greeting,
-            _folder: folder,
-        }
+        let address = url.lines().next().unwrap().to_owned();
+        Self { child, log, address, greeting, _folder: None }
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -77,6 +81,12 @@ impl Ferry {
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
+
+    /// Asks it to stop, which it must do cleanly.
+    pub fn stop(mut self) {
+        self.signal("TERM");
+        assert_eq!(self.wait().code(), Some(0));
+    }
 }
 
 impl Drop for Ferry {
@@ -87,14 +97,21 @@ impl Drop for Ferry {
 }
 
 /// Runs `ferryhook` to its end in `folder`, with nothing of our own environment that it reads.
-pub fn run(folder: &tempfile::TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+pub fn run(folder: impl AsRef<Path>, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     command(folder).args(arguments).envs(variables.iter().copied()).output().unwrap()
 }
 
-fn command(folder: &tempfile::TempDir) -> Command {
+fn command(folder: impl AsRef<Path>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferryhook"));
     command.env_clear().current_dir(folder).stdin(Stdio::null());
     command
+}
+
+/// Exit code, stdout and stderr.
+pub fn show(output: &Output) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let code = output.status.code().unwrap();
+    format!("exit {code}\n{}{}", text(&output.stdout), text(&output.stderr))
 }
 
 #[derive(Debug)]

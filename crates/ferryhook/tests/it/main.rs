@@ -8,6 +8,9 @@
 
 mod ferry;
 
+mod backups;
 mod configuration;
 mod health;
+mod schema;
 mod stopping;
+mod storage;
