@@ -9,7 +9,7 @@ use ferryhook_core::limits;
 use super::codec::{self, Head, Place};
 use super::layout;
 use crate::StoreError;
-use crate::batch::{Action, Condition, Insert, Patch};
+use crate::batch::{Action, Condition, Insert, Moves, Patch};
 use crate::key::Key;
 
 #[derive(Debug)]
@@ -26,7 +26,9 @@ pub(super) enum Change {
         key: Vec<u8>,
         patch: Box<Patch>,
         dropped: Vec<Vec<u8>>,
-        put: Vec<Vec<u8>>,
+        added: Vec<Vec<u8>>,
+        /// Written again only when the row's expiry changes, which they carry too.
+        kept: Vec<Vec<u8>>,
     },
     Delete {
         key: Vec<u8>,
@@ -75,14 +77,14 @@ pub(super) fn prepare(action: Action) -> Change {
             }
         }
         Action::Patch(patch) => {
-            let (mut dropped, mut put) = (Vec::new(), Vec::new());
-            if let Some(moves) = &patch.moves {
-                let gone = moves.from.iter().filter(|entry| !moves.to.contains(entry));
-                dropped = gone.map(|entry| layout::entry_key(entry, &patch.key)).collect();
-                // Also those that stay: they carry the row's expiry, which may have changed.
-                put = moves.to.iter().map(|entry| layout::entry_key(entry, &patch.key)).collect();
+            let (mut dropped, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+            if let Some(Moves { from, to, .. }) = &patch.moves {
+                let bytes = |entry| layout::entry_key(entry, &patch.key);
+                dropped.extend(from.iter().filter(|entry| !to.contains(entry)).map(bytes));
+                added.extend(to.iter().filter(|entry| !from.contains(entry)).map(bytes));
+                kept.extend(to.iter().filter(|entry| from.contains(entry)).map(bytes));
             }
-            Change::Patch { key, patch: Box::new(patch), dropped, put }
+            Change::Patch { key, patch: Box::new(patch), dropped, added, kept }
         }
         Action::Delete(delete) => {
             let entries =
@@ -137,14 +139,18 @@ impl Change {
                     None => Write::Put { key, value: codec::assemble(expires, None, &tail) },
                 });
             }
-            Self::Patch { key, patch, dropped, put } => {
+            Self::Patch { key, patch, dropped, added, kept } => {
                 let head = found.map(codec::read_head).transpose()?;
                 let Some(mut head) = head.filter(|head| holds(&patch.condition, head)) else {
                     return Err(refused(place_in_batch, patch.key, patch.condition));
                 };
+                let expires_before = head.expires;
                 apply(&mut head, *patch)?;
                 writes.extend(dropped.into_iter().map(|key| Write::Delete { key }));
-                writes.extend(put.into_iter().map(|key| entry(key, head.expires)));
+                writes.extend(added.into_iter().map(|key| entry(key, head.expires)));
+                if head.expires != expires_before {
+                    writes.extend(kept.into_iter().map(|key| entry(key, head.expires)));
+                }
                 let row = &head.row;
                 let tail = codec::row_tail(row.kind, row.version, row.revision, &row.item);
                 let value = codec::assemble(head.expires, head.place, &tail);

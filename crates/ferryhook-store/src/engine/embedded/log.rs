@@ -12,6 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -57,12 +58,29 @@ pub(super) fn list_segments(directory: &Path) -> io::Result<Vec<u32>> {
 #[derive(Debug)]
 pub(super) struct Log {
     directory: PathBuf,
-    file: File,
+    file: Arc<File>,
     end: Position,
     /// Up to here the current segment is known to be on disk.
     synced: u32,
     segment_bytes: u32,
     faults: Faults,
+    syncer: Syncer,
+}
+
+/// Files to sync, and how it went; served by a thread that ends with the log.
+type Syncer = (Sender<Arc<File>>, Receiver<io::Result<()>>);
+
+fn start_syncer() -> io::Result<Syncer> {
+    let (files, asked) = channel::<Arc<File>>();
+    let (done, answers) = channel();
+    std::thread::Builder::new().name("store-sync".into()).spawn(move || {
+        while let Ok(file) = asked.recv() {
+            if done.send(file.sync_data()).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok((files, answers))
 }
 
 impl Log {
@@ -76,11 +94,12 @@ impl Log {
         let file = create_segment(directory, segment, segment_bytes, &faults)?;
         Ok(Self {
             directory: directory.to_owned(),
-            file,
+            file: Arc::new(file),
             end: Position { segment, offset: SEGMENT_HEADER },
             synced: SEGMENT_HEADER,
             segment_bytes,
             faults,
+            syncer: start_syncer()?,
         })
     }
 
@@ -112,10 +131,29 @@ impl Log {
     }
 
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.faults.check(Step::Sync)?;
-        self.file.sync_data()?;
-        self.synced = self.end.offset;
-        Ok(())
+        self.sync_beside(false, || ()).1
+    }
+
+    /// Syncs all that was appended and does `work` meanwhile. `apart` has the disk wait on a
+    /// thread of its own; for little work that would cost more than it saves.
+    pub(super) fn sync_beside<T>(
+        &mut self,
+        apart: bool,
+        work: impl FnOnce() -> T,
+    ) -> (T, io::Result<()>) {
+        if let Err(fault) = self.faults.check(Step::Sync) {
+            return (work(), Err(fault));
+        }
+        let asked = apart && self.syncer.0.send(self.file.clone()).is_ok();
+        let done = work();
+        let synced = match asked {
+            true => self.syncer.1.recv().unwrap_or_else(|lost| Err(io::Error::other(lost))),
+            false => self.file.sync_data(),
+        };
+        if synced.is_ok() {
+            self.synced = self.end.offset;
+        }
+        (done, synced)
     }
 
     /// Ends this segment and begins the next. The old one is synced and cut to its length first.
@@ -125,7 +163,7 @@ impl Log {
         self.file.set_len(u64::from(self.end.offset))?;
         self.faults.check(Step::Sync)?;
         self.file.sync_all()?;
-        self.file = file;
+        self.file = Arc::new(file);
         self.end = Position { segment: next, offset: SEGMENT_HEADER };
         self.synced = SEGMENT_HEADER;
         Ok(())

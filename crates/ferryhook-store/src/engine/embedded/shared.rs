@@ -58,8 +58,12 @@ impl Shared {
         }
     }
 
-    /// Shows all that has entered the tree. The caller holds `entering` or is alone.
+    /// Shows all that has entered the tree. The caller holds `entering` or is alone. After a
+    /// failure the tree may hold what the disk does not: that is never shown.
     pub(super) fn publish(&self) {
+        if self.failure.get().is_some() {
+            return;
+        }
         self.visible.store(self.sequence.get(), Ordering::Release);
     }
 

@@ -11,9 +11,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::Env;
+use lsm_tree::AbstractTree;
 use lsm_tree::compaction::Leveled;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
-use lsm_tree::{AbstractTree, SeqNo};
 
 use super::change::Change;
 use super::codec::{self, Place};
@@ -69,14 +69,19 @@ fn flush(shared: &Shared, directory: &Directory, position: Position) -> Result<(
     directory
         .set_checkpoint(position)
         .map_err(|error| super::writer::disk_error("CHECKPOINT cannot be written", error))?;
-    show(shared);
-    Ok(())
+    show(shared)
 }
 
-/// Lets readers use the newest files, so that the old ones and their memory can go.
-fn show(shared: &Shared) {
-    let _entering = lock(&shared.entering);
-    shared.publish();
+/// Lets readers use the newest files and lets go of what only older ones needed: a table that was
+/// written out would otherwise stay in memory until the next one is.
+fn show(shared: &Shared) -> Result<(), StoreError> {
+    {
+        let _entering = lock(&shared.entering);
+        shared.publish();
+    }
+    let oldest = shared.oldest_read();
+    let path = &shared.tree.tree_config().path;
+    shared.tree.get_version_history_lock().maintenance(path, oldest).map_err(tree_error)
 }
 
 pub(super) enum Job {
@@ -131,7 +136,7 @@ impl Upkeep {
             if tree.current_version().id() == before {
                 return Ok(());
             }
-            show(&self.shared);
+            show(&self.shared)?;
         }
     }
 
@@ -152,8 +157,8 @@ impl Upkeep {
             let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
             let oldest = self.shared.oldest_read();
             self.shared.tree.major_compact(TABLE_TARGET_BYTES, oldest).map_err(tree_error)?;
+            show(&self.shared)?;
         }
-        show(&self.shared);
         lock(&self.shared.entries).forget_expired(now);
         Ok(())
     }
@@ -230,13 +235,18 @@ impl Upkeep {
 
     /// Whether a row that has not expired has its content there.
     fn lives_at(&self, key: &[u8], place: Place, now: i64) -> Result<bool, StoreError> {
-        let value = self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)?;
+        let snapshot = self.shared.snapshot();
+        let value = self.shared.tree.get(key, snapshot.at).map_err(tree_error)?;
         Ok(value.is_some_and(|value| {
             codec::place_of(&value) == Some(place) && !codec::has_expired(&value, now)
         }))
     }
 
     fn delete_segment(&self, segment: u32) -> Result<u64, StoreError> {
+        // What made its content dead may only be buffered: a durable commit behind it makes sure
+        // that no crash brings a row back whose content is gone.
+        let entries = lock(&self.shared.entries).to_value();
+        (self.submit)(vec![Change::Note { key: layout::tree_note(), value: entries }])?;
         let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
         let path = log::segment_path(&self.directory.log(), segment);
         let gone = |error| StoreError::unavailable("a log segment cannot be deleted", error);
@@ -247,7 +257,8 @@ impl Upkeep {
     }
 
     fn note(&self, key: &[u8]) -> Result<Option<Tally>, StoreError> {
-        let value = self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)?;
+        let snapshot = self.shared.snapshot();
+        let value = self.shared.tree.get(key, snapshot.at).map_err(tree_error)?;
         Ok(value.and_then(|value| Tally::from_value(&value)))
     }
 }

@@ -1,9 +1,9 @@
 //! The one thread that writes. It takes all commits that wait, decides them in order, writes one
-//! frame, syncs once, lets the group into the tree, and only then answers.
+//! frame, syncs once, shows the group to readers, and only then answers.
 //!
-//! While it syncs, the next group gathers in the channel. Nothing enters the tree before the log
-//! has it, so a reader never sees what a crash could take back, and a refusal is answered after
-//! the same sync, because it may rest on a commit of the same group.
+//! While the disk syncs, the group enters the tree unseen and the next one gathers in the channel.
+//! Only a sync that worked shows it, so a reader never sees what a crash could take back, and a
+//! refusal is answered after the same sync, because it may rest on a commit of the same group.
 
 use std::collections::HashMap;
 use std::io;
@@ -30,6 +30,8 @@ const GROUP_COMMITS_MAX: usize = 1024;
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// How many turns to wait for a group to fill when the one before was larger.
 const GATHER_TURNS: usize = 100;
+/// Groups with fewer writes than this enter the tree faster than a thread can be woken.
+const WRITES_WORTH_A_THREAD: usize = 40;
 /// Full tables in memory that may wait to be written out before commits have to wait too.
 const SEALED_MAX: usize = 2;
 
@@ -244,34 +246,35 @@ impl Writer {
             write.settle(&places);
             places.push(write.op().push(frame, at));
         }
-        let written = self.log.append(frame).and_then(|()| match group.sync {
-            true => self.log.sync(),
-            false => Ok(()),
-        });
-        if let Err(error) = written {
-            // What is on disk is not known any more; a second sync could pretend that it is.
-            self.shared.fail(&error.to_string());
-            return Err(disk_error("the log cannot be written", error));
+        if let Err(error) = self.log.append(frame) {
+            return Err(self.give_up("the log cannot be written", error));
         }
-        let table_bytes = self.enter(writes, &places);
+        self.count(&writes);
+        let table = self.shared.tree.active_memtable();
+        // Nobody publishes before the sync is known to have worked.
+        let entering = lock(&self.shared.entering);
+        let sequence = self.shared.sequence.next();
+        let apart = writes.len() >= WRITES_WORTH_A_THREAD;
+        let enter = || insert_all(&table, writes, &places, sequence);
+        let (table_bytes, synced) = match group.sync {
+            true => self.log.sync_beside(apart, enter),
+            false => (enter(), Ok(())),
+        };
+        if let Err(error) = synced {
+            return Err(self.give_up("the log cannot be synced", error));
+        }
+        self.shared.publish();
+        drop(entering);
         if table_bytes >= self.table_bytes_max {
             self.seal_table()?;
         }
         Ok(())
     }
 
-    /// Lets the writes into the tree, all at once to any reader.
-    fn enter(&mut self, writes: Vec<Write>, places: &[Option<Place>]) -> u64 {
-        self.count(&writes);
-        let table = self.shared.tree.active_memtable();
-        let _entering = lock(&self.shared.entering);
-        let sequence = self.shared.sequence.next();
-        let mut bytes = 0;
-        for (write, place) in writes.into_iter().zip(places) {
-            bytes = insert(&table, write, *place, sequence);
-        }
-        self.shared.publish();
-        bytes
+    /// What is on disk is not known any more, and a second sync could pretend that it is.
+    fn give_up(&self, what: &str, error: io::Error) -> StoreError {
+        self.shared.fail(&error.to_string());
+        disk_error(what, error)
     }
 
     fn count(&mut self, writes: &[Write]) {
@@ -313,8 +316,7 @@ impl Writer {
         if !self.log.is_synced()
             && let Err(error) = self.log.sync()
         {
-            self.shared.fail(&error.to_string());
-            return Err(disk_error("the log cannot be synced", error));
+            return Err(self.give_up("the log cannot be synced", error));
         }
         if self.shared.tree.rotate_memtable().is_some() {
             let _ = self.sealed.send(Sealed(self.log.end()));
@@ -361,6 +363,17 @@ impl Write {
             }
         }
     }
+}
+
+/// Puts the writes into the table, where no reader sees them yet; tells its size.
+fn insert_all(
+    table: &Memtable,
+    writes: Vec<Write>,
+    places: &[Option<Place>],
+    sequence: SeqNo,
+) -> u64 {
+    let pairs = writes.into_iter().zip(places);
+    pairs.map(|(write, place)| insert(table, write, *place, sequence)).last().unwrap_or(0)
 }
 
 fn insert(table: &Memtable, write: Write, place: Option<Place>, sequence: SeqNo) -> u64 {
