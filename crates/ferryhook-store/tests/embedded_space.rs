@@ -55,6 +55,18 @@ impl Bench {
         }
     }
 
+    /// Sweeps until the first segment is gone; tables are written out beside, so it may take a few.
+    async fn take_first_segment(&self) {
+        let path = self.directory.path().join("data/log/00000001.log");
+        for _ in 0..10_000 {
+            self.engine.sweep().await.unwrap();
+            if !path.exists() {
+                return;
+            }
+        }
+        panic!("the segment is worth taking");
+    }
+
     fn later(&self, seconds: u64) -> Option<Timestamp> {
         Some(self.env.now() + Duration::from_secs(seconds))
     }
@@ -107,7 +119,7 @@ async fn what_was_deleted_and_then_expired_is_dead_once() {
     let batch = Batch::new().delete(&stored(&deleted, 1));
     bench.engine.commit(batch, Durability::Synced).await.unwrap();
     bench.clock.advance(Duration::from_secs(3 * 3600));
-    assert!(bench.engine.sweep().await.unwrap() > 0, "the segment is worth taking");
+    bench.take_first_segment().await;
     assert_eq!(bench.get(&event(2)).await, event(2));
 }
 
@@ -135,7 +147,7 @@ async fn what_has_just_expired_is_not_taken_yet() {
     bench.insert(&dead).await;
     bench.end_segment().await;
     bench.clock.advance(Duration::from_secs(2 * 3600 + 10));
-    assert!(bench.engine.sweep().await.unwrap() > 0, "the segment is worth taking");
+    bench.take_first_segment().await;
     bench.clock.jump_to(bench.env.now() - Duration::from_secs(20));
     assert_eq!(bench.get(&expiring).await, expiring);
 }

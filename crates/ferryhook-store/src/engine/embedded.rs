@@ -7,6 +7,7 @@
 //! the log again after a crash; [`backup`] copies a consistent state while all of that goes on.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -36,7 +37,7 @@ mod tally;
 mod upkeep;
 mod writer;
 
-pub use backup::restore;
+pub use backup::{Summary, restore};
 pub use faults::{Faults, Step};
 
 use log::{ContentError, Contents, Log};
@@ -47,6 +48,8 @@ use writer::{Request, Writer};
 /// Commits that may wait for the writer, in number and in KiB.
 const WAITING_COMMITS_MAX: usize = 4096;
 const WAITING_KIB_MAX: usize = 32 * 1024;
+/// A page ends early behind this many bytes of rows.
+const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How often a row is looked up again because its content moved meanwhile.
 const MOVED_TRIES: usize = 4;
 
@@ -89,6 +92,8 @@ impl Embedded {
     /// Opens the directory and brings it to the state of the last acknowledged commit.
     pub fn open(config: EmbeddedConfig, env: Env) -> Result<Self, StoreError> {
         let directory = Arc::new(directory::Directory::open(&config.directory, config.create)?);
+        // Before the tree is opened, which would make a new one where it is missing.
+        directory.checkpoint()?;
         let sequence = SequenceNumberCounter::new(1);
         let tree =
             Config::new(directory.tree(), sequence.clone(), SequenceNumberCounter::default())
@@ -135,7 +140,16 @@ impl Embedded {
             move || upkeep::flush_tables(&shared, &directory, &sealed_received, &jobs)
         };
         let threads = vec![
-            spawn("store-writer", move || writer.run())?,
+            spawn("store-writer", {
+                let shared = shared.clone();
+                move || {
+                    // A writer that is gone must not look like one that is idle.
+                    let ended = catch_unwind(AssertUnwindSafe(|| writer.run()));
+                    if ended.is_err() {
+                        shared.fail("the writer panicked");
+                    }
+                }
+            })?,
             spawn("store-flush", flusher)?,
             spawn("store-upkeep", move || upkeep.run(&jobs_received))?,
         ];
@@ -225,6 +239,7 @@ impl Embedded {
         let mut found = self.shared.tree.range((low, high), snapshot.at, None);
         let mut page = Page { rows: Vec::new(), next: None };
         let mut last: Option<Vec<u8>> = None;
+        let mut bytes = 0;
         loop {
             let next = match query.order {
                 Order::Ascending => found.next(),
@@ -248,10 +263,11 @@ impl Embedded {
                 }
             };
             let Some(row) = row else { continue };
-            if page.rows.len() == query.limit {
+            if page.rows.len() == query.limit || bytes >= PAGE_BYTES_MAX {
                 page.next = last.map(|key| cursor_of(query, &key)).transpose()?;
                 return Ok(page);
             }
+            bytes += row.item.bytes();
             page.rows.push(row);
             last = Some(key.to_vec());
         }
@@ -378,6 +394,7 @@ impl Engine for Embedded {
 /// Closing waits for the writer, so that everything buffered is on disk.
 impl Drop for Embedded {
     fn drop(&mut self) {
+        self.shared.close();
         lock(&self.requests).take();
         let _ = self.jobs.send(Job::Stop);
         for thread in lock(&self.threads).drain(..) {

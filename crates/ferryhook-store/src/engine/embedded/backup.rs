@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::TryLockError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::directory::{self, Directory};
 use super::log::{self, Position};
-use super::shared::{Shared, tree_error};
+use super::shared::{Shared, lock, tree_error};
 use super::writer::{Request, disk_error};
 use crate::StoreError;
 
@@ -45,6 +45,7 @@ pub(super) fn backup(
         let name = target.display();
         return Err(StoreError::Unusable(format!("{name} exists already; name a new directory")));
     }
+    let _one = lock(&shared.backing_up);
     let staging = directory.path.join("backup.staging");
     let failed = |error| disk_error("the backup cannot be written", error);
     let _ = fs::remove_dir_all(&staging); // left by a backup that a crash ended
@@ -67,7 +68,17 @@ fn stage(
     // Once without holding anyone up, so that little is left to do while the writer waits.
     let (_, hurry) = std::sync::mpsc::channel();
     seal(shared, requests, hurry)?;
-    let _still = shared.files.write().unwrap_or_else(PoisonError::into_inner);
+    // A compaction may take long, and the writer may meanwhile wait for tables to be written out.
+    let _still = loop {
+        match shared.files.try_write() {
+            Ok(guard) => break guard,
+            Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                flush(shared)?;
+                std::thread::sleep(WAIT);
+            }
+        }
+    };
     let (hold, held) = std::sync::mpsc::channel();
     let sealed = seal(shared, requests, held)?;
     flush(shared)?;
@@ -75,10 +86,7 @@ fn stage(
     let link = || -> io::Result<()> {
         fs::create_dir_all(staging.join("log"))?;
         fs::hard_link(directory.path.join("FORMAT"), staging.join("FORMAT"))?;
-        directory::replace(
-            &staging.join("CHECKPOINT"),
-            &format!("{} {}\n", sealed.segment, sealed.offset),
-        )?;
+        directory::replace(&staging.join("CHECKPOINT"), &directory::checkpoint_text(sealed))?;
         for segment in log::list_segments(&directory.log())? {
             // The segment that is being written now begins behind the seal.
             if segment < sealed.segment {
@@ -133,7 +141,11 @@ fn link_all(from: &Path, to: &Path) -> io::Result<()> {
         let target = to.join(entry.file_name());
         match entry.file_type()?.is_dir() {
             true => link_all(&entry.path(), &target)?,
-            false => fs::hard_link(entry.path(), target)?,
+            false => match fs::hard_link(entry.path(), target) {
+                // A table that no version needs any more goes with its last reader.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                linked => linked?,
+            },
         }
     }
     Ok(())
@@ -166,8 +178,19 @@ fn copy_all(staging: &Path, target: &Path) -> io::Result<Summary> {
         summary.files += 1;
         summary.bytes += bytes;
     }
+    sync_directories(target)?;
     directory::replace(&target.join(LIST), &list)?;
     Ok(summary)
+}
+
+fn sync_directories(root: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_directories(&entry.path())?;
+        }
+    }
+    File::open(root)?.sync_all()
 }
 
 /// Copies and syncs one file; tells its length and hash.
@@ -223,24 +246,42 @@ fn copy_checked<'a>(
     lines: impl Iterator<Item = &'a str>,
 ) -> Result<Summary, StoreError> {
     let mut summary = Summary { files: 0, bytes: 0 };
-    for line in lines {
-        let listed = (|| {
-            let (hash, rest) = line.split_once(' ')?;
-            let (bytes, file) = rest.split_once(' ')?;
-            Some((u64::from_str_radix(hash, 16).ok()?, bytes.parse::<u64>().ok()?, file))
-        })();
-        let Some((hash, bytes, file)) = listed.filter(|(_, _, file)| is_inside(file)) else {
-            return Err(StoreError::Damaged(format!("the backup's list has the line {line:?}")));
-        };
-        let copied = copy(&backup.join(file), &target.join(file))
-            .map_err(|error| disk_error(&format!("{file} cannot be restored"), error))?;
-        if copied != (bytes, hash) {
-            return Err(StoreError::Damaged(format!("{file} in the backup is not what was saved")));
-        }
-        summary.files += 1;
-        summary.bytes += bytes;
+    let failed = |error| disk_error("the backup cannot be restored", error);
+    // FORMAT comes last: without it a directory that was restored by half does not open.
+    let (last, first): (Vec<_>, Vec<_>) = lines.partition(|line| line.ends_with(" FORMAT"));
+    for line in first {
+        restore_one(backup, target, line, &mut summary)?;
     }
+    sync_directories(target).map_err(failed)?;
+    for line in last {
+        restore_one(backup, target, line, &mut summary)?;
+    }
+    sync_directories(target).map_err(failed)?;
     Ok(summary)
+}
+
+fn restore_one(
+    backup: &Path,
+    target: &Path,
+    line: &str,
+    summary: &mut Summary,
+) -> Result<(), StoreError> {
+    let listed = (|| {
+        let (hash, rest) = line.split_once(' ')?;
+        let (bytes, file) = rest.split_once(' ')?;
+        Some((u64::from_str_radix(hash, 16).ok()?, bytes.parse::<u64>().ok()?, file))
+    })();
+    let Some((hash, bytes, file)) = listed.filter(|(_, _, file)| is_inside(file)) else {
+        return Err(StoreError::Damaged(format!("the backup's list has the line {line:?}")));
+    };
+    let copied = copy(&backup.join(file), &target.join(file))
+        .map_err(|error| disk_error(&format!("{file} cannot be restored"), error))?;
+    if copied != (bytes, hash) {
+        return Err(StoreError::Damaged(format!("{file} in the backup is not what was saved")));
+    }
+    summary.files += 1;
+    summary.bytes += bytes;
+    Ok(())
 }
 
 /// Whether a listed path stays below the directory.

@@ -11,6 +11,7 @@ use super::layout;
 use crate::StoreError;
 use crate::batch::{Action, Condition, Insert, Moves, Patch};
 use crate::key::Key;
+use crate::value;
 
 #[derive(Debug)]
 pub(super) enum Change {
@@ -47,10 +48,13 @@ pub(super) enum Change {
         from: Place,
         content: Vec<u8>,
     },
-    /// The engine's own: a note about its segments.
+    /// The engine's own: a note about its segments, and its end.
     Note {
         key: Vec<u8>,
         value: Vec<u8>,
+    },
+    Forget {
+        key: Vec<u8>,
     },
 }
 
@@ -102,9 +106,7 @@ impl Change {
             Self::Insert { tail, content, .. } => {
                 512 + tail.len() + content.as_ref().map_or(0, Vec::len)
             }
-            Self::Patch { patch, .. } => {
-                512 + patch.set.iter().map(|(_, value)| size_of_val(value)).sum::<usize>()
-            }
+            Self::Patch { patch, .. } => 512 + value::bytes(&patch.set),
             Self::Relocate { content, .. } => 512 + content.len(),
             _ => 512,
         }
@@ -117,7 +119,8 @@ impl Change {
             | Self::Delete { key, .. }
             | Self::Require { key, .. }
             | Self::Relocate { key, .. }
-            | Self::Note { key, .. } => key,
+            | Self::Note { key, .. }
+            | Self::Forget { key } => key,
         }
     }
 
@@ -171,6 +174,7 @@ impl Change {
                 writes.push(Write::PutWithContent { key, expires, content, tail });
             }
             Self::Note { key, value } => writes.push(Write::Put { key, value }),
+            Self::Forget { key } => writes.push(Write::Delete { key }),
         }
         Ok(())
     }

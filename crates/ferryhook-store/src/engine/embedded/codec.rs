@@ -141,6 +141,17 @@ pub(super) fn read_head(value: &[u8]) -> Result<Head, StoreError> {
     Ok(Head { expires, place, row: Row { kind, version, revision, item } })
 }
 
+/// A number as a value of the tree.
+pub(super) fn count_value(count: u64) -> Vec<u8> {
+    let mut bytes = expiry_bytes(None).to_vec();
+    push_varint(&mut bytes, count);
+    bytes
+}
+
+pub(super) fn read_count(value: &[u8]) -> Option<u64> {
+    take_varint(&mut value.get(4..)?)
+}
+
 pub(super) fn item_bytes(item: &Item) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(item.bytes() + 64);
     push_item(&mut bytes, item);

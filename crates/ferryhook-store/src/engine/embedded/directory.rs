@@ -12,6 +12,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::log::{Position, SEGMENT_HEADER};
 use crate::StoreError;
 
@@ -75,16 +77,31 @@ impl Directory {
             Err(error) => return Err(StoreError::unavailable("CHECKPOINT cannot be read", error)),
         };
         let parse = || {
-            let (segment, offset) = text.trim().split_once(' ')?;
-            Some(Position { segment: segment.parse().ok()?, offset: offset.parse().ok()? })
+            let (segment, rest) = text.split_once(' ')?;
+            let (offset, _) = rest.split_once(' ')?;
+            let position =
+                Position { segment: segment.parse().ok()?, offset: offset.parse().ok()? };
+            (checkpoint_text(position) == text).then_some(position)
         };
-        parse().ok_or_else(|| StoreError::Damaged("CHECKPOINT is not two numbers".into()))
+        let position = parse().ok_or_else(|| {
+            StoreError::Damaged("CHECKPOINT does not match its checksum; restore a backup".into())
+        })?;
+        if !self.tree().join("current").exists() {
+            // An empty tree in its place would be a silent loss of all that was in it.
+            return Err(StoreError::Damaged("the tree is missing; restore a backup".into()));
+        }
+        Ok(position)
     }
 
     pub(super) fn set_checkpoint(&self, position: Position) -> io::Result<()> {
-        let Position { segment, offset } = position;
-        replace(&self.path.join("CHECKPOINT"), &format!("{segment} {offset}\n"))
+        replace(&self.path.join("CHECKPOINT"), &checkpoint_text(position))
     }
+}
+
+/// Two numbers and their hash.
+pub(super) fn checkpoint_text(position: Position) -> String {
+    let numbers = format!("{} {}", position.segment, position.offset);
+    format!("{numbers} {:016x}\n", xxh3_64(numbers.as_bytes()))
 }
 
 /// Whether there is nothing, or no more than a first start leaves that was cut short.

@@ -90,6 +90,18 @@ pub(super) fn segment_note(segment: u32) -> Vec<u8> {
     bytes
 }
 
+/// Where the engine notes how much of a segment's content was deleted.
+pub(super) fn freed_note(segment: u32) -> Vec<u8> {
+    let mut bytes = freed_notes();
+    bytes.extend_from_slice(&segment.to_be_bytes());
+    bytes
+}
+
+/// How all of these notes begin.
+pub(super) fn freed_notes() -> Vec<u8> {
+    vec![NOTES, b'f']
+}
+
 /// Where the engine notes what the tree holds.
 pub(super) fn tree_note() -> Vec<u8> {
     vec![NOTES, b't']

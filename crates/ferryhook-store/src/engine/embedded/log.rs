@@ -156,17 +156,27 @@ impl Log {
         (done, synced)
     }
 
-    /// Ends this segment and begins the next. The old one is synced and cut to its length first.
-    pub(super) fn rotate(&mut self) -> io::Result<()> {
+    /// Syncs what there is and gives the rest of the room back. What is added later still counts.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.faults.check(Step::Sync)?;
+        self.file.set_len(u64::from(self.end.offset))?;
+        self.file.sync_all()?;
+        self.synced = self.end.offset;
+        Ok(())
+    }
+
+    /// Begins the next segment. This one is finished: that a later one exists proves it durable.
+    pub(super) fn begin_next(&mut self) -> io::Result<()> {
         let next = self.end.segment + 1;
         let file = create_segment(&self.directory, next, self.segment_bytes, &self.faults)?;
-        self.file.set_len(u64::from(self.end.offset))?;
-        self.faults.check(Step::Sync)?;
-        self.file.sync_all()?;
         self.file = Arc::new(file);
         self.end = Position { segment: next, offset: SEGMENT_HEADER };
         self.synced = SEGMENT_HEADER;
         Ok(())
+    }
+
+    pub(super) fn faults(&self) -> &Faults {
+        &self.faults
     }
 }
 
@@ -265,8 +275,10 @@ impl Contents {
 
     /// Deletes a segment nothing points into any more.
     pub(super) fn remove(&self, segment: u32) -> io::Result<()> {
+        // In this order: a reader may not open it again once it is forgotten.
+        let removed = std::fs::remove_file(segment_path(&self.directory, segment));
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&segment);
-        std::fs::remove_file(segment_path(&self.directory, segment))
+        removed
     }
 }
 

@@ -4,11 +4,12 @@
 //! in flight and not on history. A torn tail is cut off; damage to what was acknowledged is an
 //! error that names the place, never a silent loss.
 
-use std::fs::{File, OpenOptions};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use lsm_tree::AbstractTree;
+use lsm_tree::{AbstractTree, Guard};
 
 use super::change::Change;
 use super::codec;
@@ -47,7 +48,6 @@ pub(super) fn recover(
         .and_then(|value| Tally::from_value(&value))
         .unwrap_or_default();
     let mut notes = Vec::new();
-    let mut broken: Option<Position> = None;
     for segment in &segments {
         let mut content = Tally::default();
         let start = Position { segment: *segment, offset: SEGMENT_HEADER };
@@ -55,9 +55,6 @@ pub(super) fn recover(
         loop {
             match frames.next().map_err(unreadable)? {
                 Next::Frame(at, frame) => {
-                    if let Some(place) = broken {
-                        return Err(damaged(&path, place));
-                    }
                     let sequence = (at >= checkpoint).then(|| shared.sequence.next());
                     let table = shared.tree.active_memtable();
                     let mut table_bytes = 0;
@@ -77,29 +74,23 @@ pub(super) fn recover(
                 }
                 Next::End => break,
                 Next::Broken => {
+                    // A segment is begun only once the one before it is durable.
                     let place = frames.position();
-                    if frames.broken_place_was_durable().map_err(unreadable)? {
+                    let is_last = Some(segment) == segments.last();
+                    if !is_last || frames.broken_place_was_durable().map_err(unreadable)? {
                         return Err(damaged(&path, place));
                     }
-                    // Only the very end may be torn: a frame in a later segment proves otherwise.
-                    broken = broken.or(Some(place));
+                    let Position { segment, offset } = place;
+                    tracing::warn!(segment, offset, "the log ends in a torn group; it is cut off");
                     break;
                 }
             }
         }
+        cut(&path, frames.position()).map_err(unreadable)?;
         let note = Change::Note { key: layout::segment_note(*segment), value: content.to_value() };
         notes.push(note);
     }
-    if let Some(Position { segment, offset }) = broken {
-        tracing::warn!(segment, offset, "the log's tail was torn and never acknowledged; cut off");
-        cut(&path, segment, offset).map_err(unreadable)?;
-    }
-    // After a kill these may be in the page cache only, and from here on others build on them.
-    for segment in &segments {
-        let synced =
-            File::open(log::segment_path(&path, *segment)).and_then(|file| file.sync_all());
-        synced.map_err(unreadable)?;
-    }
+    *lock(&shared.freed) = freed(shared)?;
     shared.publish();
     let last = segments.last().copied().unwrap_or(checkpoint.segment);
     *lock(&shared.entries) = entries;
@@ -125,8 +116,26 @@ fn damaged(directory: &Path, place: Position) -> StoreError {
     ))
 }
 
-fn cut(directory: &Path, segment: u32, offset: u32) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(log::segment_path(directory, segment))?;
-    file.set_len(u64::from(offset))?;
+/// Gives back the room behind the last whole frame, and the file if there is none. What was read
+/// may be in the page cache only, and from here on others build on it: so it is synced.
+fn cut(directory: &Path, end: Position) -> io::Result<()> {
+    let path = log::segment_path(directory, end.segment);
+    if end.offset <= SEGMENT_HEADER {
+        fs::remove_file(path)?;
+        return File::open(directory)?.sync_all();
+    }
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.set_len(u64::from(end.offset))?;
     file.sync_all()
+}
+
+fn freed(shared: &Shared) -> Result<HashMap<u32, u64>, StoreError> {
+    let mut freed = HashMap::new();
+    for found in shared.tree.prefix(layout::freed_notes(), lsm_tree::SeqNo::MAX, None) {
+        let (key, value) = found.into_inner().map_err(tree_error)?;
+        if let (Some(segment), Some(bytes)) = (key.last_chunk(), codec::read_count(&value)) {
+            freed.insert(u32::from_be_bytes(*segment), bytes);
+        }
+    }
+    Ok(freed)
 }

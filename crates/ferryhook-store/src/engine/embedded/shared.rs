@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -29,6 +29,9 @@ pub(super) struct Shared {
     trouble: Mutex<Option<(io::ErrorKind, String)>>,
     drained: Condvar,
     failure: OnceLock<String>,
+    closing: AtomicBool,
+    /// One backup at a time: they share the place they are staged in.
+    pub(super) backing_up: Mutex<()>,
     /// All entries of the tree that expire, by when. Noted in the tree with every new segment.
     pub(super) entries: Mutex<Tally>,
     /// Content bytes of each segment that were deleted before they expired.
@@ -53,6 +56,8 @@ impl Shared {
             trouble: Mutex::default(),
             drained: Condvar::new(),
             failure: OnceLock::new(),
+            closing: AtomicBool::new(false),
+            backing_up: Mutex::default(),
             entries: Mutex::default(),
             freed: Mutex::default(),
         }
@@ -87,6 +92,14 @@ impl Shared {
         if self.failure.set(what.to_owned()).is_ok() {
             tracing::error!("the embedded store stopped taking writes: {what}; restart to recover");
         }
+    }
+
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
     }
 
     pub(super) fn check(&self) -> Result<(), StoreError> {

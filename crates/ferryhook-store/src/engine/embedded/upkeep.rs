@@ -51,6 +51,9 @@ pub(super) fn flush_tables(
 ) {
     while let Ok(Sealed(position)) = sealed.recv() {
         while let Err(error) = flush(shared, directory, position) {
+            if shared.is_closing() {
+                return; // the log has everything
+            }
             tracing::error!(%error, "a table could not be written; trying again");
             std::thread::sleep(RETRY);
         }
@@ -106,16 +109,26 @@ pub(super) struct Upkeep {
 
 impl Upkeep {
     pub(super) fn run(&self, jobs: &Receiver<Job>) {
+        let mut swept = self.env.elapsed();
         loop {
-            let outcome = match jobs.recv_timeout(SWEEP_EVERY) {
-                Ok(Job::Compact) => self.compact(),
+            let (outcome, mut sweep) = match jobs.recv_timeout(SWEEP_EVERY) {
+                Ok(Job::Compact) => (self.compact(), false),
                 Ok(Job::Sweep(done)) => {
                     let _ = done.send(self.sweep());
-                    Ok(())
+                    (Ok(()), false)
                 }
-                Err(RecvTimeoutError::Timeout) => self.sweep().map(drop),
+                Err(RecvTimeoutError::Timeout) => (Ok(()), true),
                 Ok(Job::Stop) | Err(RecvTimeoutError::Disconnected) => return,
             };
+            // A busy store is never idle long enough for the timeout: it looks at the clock.
+            sweep |= self.env.elapsed().saturating_sub(swept) >= SWEEP_EVERY;
+            let outcome = match sweep {
+                true => outcome.and_then(|()| self.sweep().map(drop)),
+                false => outcome,
+            };
+            if sweep {
+                swept = self.env.elapsed();
+            }
             if let Err(error) = outcome {
                 tracing::error!(%error, "upkeep of the embedded store failed; trying again later");
             }
@@ -245,14 +258,14 @@ impl Upkeep {
     fn delete_segment(&self, segment: u32) -> Result<u64, StoreError> {
         // What made its content dead may only be buffered: a durable commit behind it makes sure
         // that no crash brings a row back whose content is gone.
-        let entries = lock(&self.shared.entries).to_value();
-        (self.submit)(vec![Change::Note { key: layout::tree_note(), value: entries }])?;
+        (self.submit)(vec![Change::Forget { key: layout::freed_note(segment) }])?;
         let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
         let path = log::segment_path(&self.directory.log(), segment);
         let gone = |error| StoreError::unavailable("a log segment cannot be deleted", error);
         let bytes = std::fs::metadata(&path).map_err(gone)?.len();
         self.shared.contents.remove(segment).map_err(gone)?;
         lock(&self.shared.freed).remove(&segment);
+        (self.submit)(vec![Change::Forget { key: layout::segment_note(segment) }])?;
         Ok(bytes)
     }
 

@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::change::{Change, Write};
 use super::codec::{self, Place};
+use super::faults::Step;
 use super::hashed::ByHash;
 use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
@@ -156,8 +157,8 @@ impl Writer {
             }
         }
         // The last sender is gone: what was only buffered gets its sync.
-        if !self.log.is_synced() && self.log.sync().is_err() {
-            self.shared.fail("the last sync failed");
+        if let Err(error) = self.log.finish() {
+            self.shared.fail(&error.to_string());
         }
     }
 
@@ -172,22 +173,39 @@ impl Writer {
         }
     }
 
-    /// Checks one commit against the tree and the group so far, and adds its writes.
+    /// Checks one commit against the tree and the group so far, and adds all of its writes or none.
     fn decide(&self, group: &mut Group, changes: Vec<Change>) -> Result<(), StoreError> {
+        let before = group.writes.len();
+        match self.try_decide(group, changes) {
+            Ok(freed) => {
+                group.remember(before);
+                let mut segments = lock(&self.shared.freed);
+                for place in freed.into_iter().filter(|place| place.write().is_none()) {
+                    *segments.entry(place.segment).or_default() += u64::from(place.length);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                group.writes.truncate(before);
+                Err(error)
+            }
+        }
+    }
+
+    /// Tells the places of content that the commit deletes.
+    fn try_decide(
+        &self,
+        group: &mut Group,
+        changes: Vec<Change>,
+    ) -> Result<Vec<Place>, StoreError> {
         self.shared.check()?;
         let now = self.env.now().as_seconds();
-        let before = group.writes.len();
         let mut freed = Vec::new();
         let mut mistake = None;
         for (place, change) in changes.into_iter().enumerate() {
             let found = match group.find(change.key()) {
                 Some(found) => found.map(Found::Own),
-                None => self
-                    .shared
-                    .tree
-                    .get(change.key(), SeqNo::MAX)
-                    .map_err(tree_error)?
-                    .map(Found::Tree),
+                None => self.read(change.key())?.map(Found::Tree),
             };
             let moves = matches!(change, Change::Relocate { .. });
             let found = found.as_deref().filter(|value| moves || !codec::has_expired(value, now));
@@ -196,23 +214,20 @@ impl Writer {
             }
             match change.decide(place, found, &mut group.writes) {
                 Ok(()) => {}
-                Err(error) if error.is_refused() => {
-                    group.writes.truncate(before);
-                    return Err(error);
-                }
+                Err(error) if error.is_refused() => return Err(error),
                 // Conditions come first: one further on may still refuse the batch.
                 Err(error) => mistake = mistake.or(Some(error)),
             }
         }
-        if let Some(mistake) = mistake {
-            group.writes.truncate(before);
-            return Err(mistake);
-        }
-        group.remember(before);
-        for place in freed.into_iter().filter(|place| place.write().is_none()) {
-            *lock(&self.shared.freed).entry(place.segment).or_default() += u64::from(place.length);
-        }
-        Ok(())
+        mistake.map_or(Ok(freed), Err)
+    }
+
+    fn read(&self, key: &[u8]) -> Result<Option<lsm_tree::Slice>, StoreError> {
+        self.log
+            .faults()
+            .check(Step::Read)
+            .map_err(|error| StoreError::unavailable("the tree cannot be read", error))?;
+        self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)
     }
 
     fn finish(&mut self, mut group: Group) {
@@ -296,18 +311,22 @@ impl Writer {
 
     fn rotate(&mut self) -> Result<(), StoreError> {
         let ended = self.log.end().segment;
-        // Making the new segment is the step a full disk stops; then nothing has changed yet.
-        self.log.rotate().map_err(|error| {
-            if error.kind() != io::ErrorKind::StorageFull {
-                self.shared.fail(&error.to_string());
-            }
-            disk_error("no new log segment could be begun", error)
-        })?;
+        if let Err(error) = self.log.finish() {
+            return Err(self.give_up("the log cannot be synced", error));
+        }
+        // This is the step a full disk stops, and nothing has changed yet.
+        self.log
+            .begin_next()
+            .map_err(|error| disk_error("no log segment could be begun", error))?;
         let content = std::mem::take(&mut self.content);
         self.notes
             .push(Change::Note { key: layout::segment_note(ended), value: content.to_value() });
         let entries = lock(&self.shared.entries).to_value();
         self.notes.push(Change::Note { key: layout::tree_note(), value: entries });
+        for (segment, bytes) in lock(&self.shared.freed).iter() {
+            let key = layout::freed_note(*segment);
+            self.notes.push(Change::Note { key, value: codec::count_value(*bytes) });
+        }
         Ok(())
     }
 

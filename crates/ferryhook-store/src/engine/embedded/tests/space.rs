@@ -81,9 +81,42 @@ async fn deleted_content_gives_its_space_back() {
     for number in 1000..1100 {
         insert(&engine, &parcel(number)).await.unwrap();
     }
-    engine.sweep().await.unwrap();
+    // What was deleted is remembered over a restart.
+    drop(engine);
+    let engine = bench.open();
+    for number in 2000..2100 {
+        insert(&engine, &parcel(number)).await.unwrap();
+    }
+    for _ in 0..10_000 {
+        engine.sweep().await.unwrap();
+        if segments(&bench).len() < segments_before {
+            break;
+        }
+    }
     assert!(segments(&bench).len() < segments_before, "segments went");
     assert_eq!(get(&engine, 450).await.unwrap().body, "x".repeat(1000));
+}
+
+/// Nobody asks for a sweep: a busy store finds the time by itself.
+#[tokio::test]
+async fn a_busy_store_gives_expired_space_back_by_itself() {
+    let bench = Bench::new();
+    let engine = bench.open();
+    let body = "x".repeat(1000);
+    for number in 0..500 {
+        let expires = Some(bench.now() + 60);
+        insert(&engine, &Parcel { expires, body: body.clone(), ..parcel(number) }).await.unwrap();
+    }
+    let oldest = segments(&bench)[0].clone();
+    bench.clock.advance(Duration::from_secs(3 * 3600));
+    for number in 1000..20_000 {
+        if !oldest.exists() {
+            return;
+        }
+        insert(&engine, &Parcel { body: body.clone(), ..parcel(number) }).await.unwrap();
+        bench.clock.advance(Duration::from_secs(1));
+    }
+    panic!("{oldest:?} is still there");
 }
 
 /// Nothing is written any more, and still the space comes back.

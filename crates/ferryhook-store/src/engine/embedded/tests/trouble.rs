@@ -1,3 +1,5 @@
+use std::sync::atomic::AtomicUsize;
+
 use super::*;
 
 /// A disk that can be told to fail at one step.
@@ -69,6 +71,75 @@ async fn after_a_failed_sync_nothing_is_acknowledged_until_reopened() {
     insert(&engine, &parcel(3)).await.unwrap();
 }
 
+/// The second look into the tree fails: the first action's writes must not stay behind.
+#[tokio::test]
+async fn a_batch_that_cannot_be_decided_leaves_nothing_behind() {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let mut bench = Bench::new();
+    bench.config.faults = Faults::new({
+        let reads = reads.clone();
+        move |step| match step == Step::Read && reads.fetch_add(1, Ordering::SeqCst) == 1 {
+            true => Err(io::Error::other("input/output error")),
+            false => Ok(()),
+        }
+    });
+    let engine = bench.open();
+    let batch = Batch::new().insert(&parcel(1)).insert(&parcel(2));
+    assert!(engine.commit(batch, Durability::Synced).await.is_err());
+    insert(&engine, &parcel(3)).await.unwrap();
+    assert_eq!(list(&engine, by_time()).await, [3]);
+    assert_eq!(list(&engine, inbox()).await, [3]);
+}
+
+/// Ending a segment syncs it: a failure there is as final as any other failed sync.
+#[tokio::test]
+async fn a_sync_that_finds_the_disk_full_is_final() {
+    let broken = Arc::new(AtomicBool::new(false));
+    let mut bench = Bench::new();
+    bench.config.faults = Faults::new({
+        let broken = broken.clone();
+        move |step| match step == Step::Sync && broken.load(Ordering::SeqCst) {
+            true => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            false => Ok(()),
+        }
+    });
+    let engine = bench.open();
+    let batch = Batch::new().insert(&parcel(1));
+    engine.commit(batch, Durability::Buffered).await.unwrap();
+    broken.store(true, Ordering::SeqCst);
+    let target = bench.directory.path().join("backup");
+    assert!(engine.backup(&target).await.is_err(), "the backup ends the segment");
+    broken.store(false, Ordering::SeqCst);
+    assert!(insert(&engine, &parcel(2)).await.is_err(), "and nothing is acknowledged any more");
+}
+
+#[tokio::test]
+async fn restarting_leaves_no_empty_segments_behind() {
+    let bench = Bench::new();
+    insert(&bench.open(), &parcel(1)).await.unwrap();
+    for _ in 0..20 {
+        drop(bench.open());
+    }
+    let bytes: u64 = segments(&bench).iter().map(|path| path.metadata().unwrap().len()).sum();
+    assert!(segments(&bench).len() <= 3 && bytes < 5000, "{:?}: {bytes}", segments(&bench));
+    assert_eq!(list(&bench.open(), by_time()).await, [1]);
+}
+
+#[tokio::test]
+async fn a_missing_tree_is_told_and_not_replaced_by_an_empty_one() {
+    let bench = Bench::new();
+    let engine = bench.open();
+    for number in 0..500 {
+        insert(&engine, &parcel(number)).await.unwrap();
+    }
+    engine.backup(&bench.directory.path().join("backup")).await.unwrap(); // writes tables out
+    drop(engine);
+    assert!(bench.config.directory.join("CHECKPOINT").exists());
+    std::fs::remove_dir_all(bench.config.directory.join("tree")).unwrap();
+    let error = bench.try_open().unwrap_err();
+    assert!(error.to_string().contains("the tree is missing"), "{error}");
+}
+
 #[tokio::test]
 async fn a_directory_in_use_is_refused() {
     let bench = Bench::new();
@@ -114,7 +185,7 @@ fn a_file_in_the_place_of_the_directory_is_refused() {
 
 #[test]
 fn nonsense_in_the_small_files_is_told() {
-    for (file, text) in [("FORMAT", "hello"), ("CHECKPOINT", "x y")] {
+    for (file, text) in [("FORMAT", "hello"), ("CHECKPOINT", "x y"), ("CHECKPOINT", "7 16 0\n")] {
         let bench = Bench::new();
         drop(bench.open());
         std::fs::write(bench.config.directory.join(file), text).unwrap();
