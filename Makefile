@@ -17,4 +17,4 @@ soak: ## Kills the embedded store 300 times and looks what is left
 	FERRYHOOK_CRASH_KILLS=300 cargo test -p ferryhook-store --test crash -- --nocapture
 
 bench: ## The benchmarks, in release
-	cargo bench --workspace
+	cargo bench -p ferryhook-store --bench store

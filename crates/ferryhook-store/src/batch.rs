@@ -18,7 +18,7 @@ use crate::value::{self, Item, Name, Value};
 pub enum Durability {
     /// On disk before the answer.
     Synced,
-    /// Visible at the answer, on disk with the next sync. Only for what may be repeated.
+    /// Readers see it at the answer; a power loss before the next sync may still take it back.
     Buffered,
 }
 
