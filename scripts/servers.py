@@ -1,8 +1,8 @@
 """The servers the tests talk to: where each comes from and how it is run.
 
 DynamoDB is Amazon's own DynamoDB Local (its transactions, limits and expiry are the real ones),
-SQS is moto, Redis is Redis or Valkey. Everything we download lies in `.test-servers/`, pinned,
-so that a second run installs nothing. Deleting that folder is always safe.
+SQS is moto, Redis is Redis or Valkey. Versions are pinned. Downloads are kept in `.test-servers/`
+for the next run; the folder may be deleted at any time.
 """
 
 import base64

@@ -18,7 +18,8 @@ use crate::value::{self, Item, Name, Value};
 pub enum Durability {
     /// On disk before the answer.
     Synced,
-    /// Visible at the answer, on disk with the next sync. Only for what may be repeated.
+    /// Can be read from the answer on, but a crash before the next sync loses it. For work that is
+    /// simply done again then.
     Buffered,
 }
 
