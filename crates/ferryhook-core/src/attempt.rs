@@ -1,5 +1,5 @@
-//! One try at handing one event to one destination, and what came of it. Never changed once
-//! written.
+//! A single request that was sent for a delivery, and how the destination answered it. History:
+//! it is written when the answer is known, and then stays as it is.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! An entry of the ledger: this event has been seen.
 //!
-//! Ingest writes one in the same commit as the event it stands for. Consumers may write their
-//! own, and hold it under a lease while they work.
+//! Ingest commits it together with its event, so that neither is ever there alone. Consumers may
+//! write their own, and hold it under a lease while they work.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The domain of Ferryhook: its nouns, its rules, and nothing that touches the outside.
 //!
 //! Every other crate stands on this one. It knows no I/O, no runtime and no storage engine;
-//! time and randomness come in through [`Env`], so that a run is a function of its inputs.
+//! it asks [`Env`] for time and randomness, so a test that fixes those gets the same run twice.
 //!
 //! In reading order:
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];

@@ -1,7 +1,7 @@
 //! Every bound in one place. Each is a promise: a test stands at its edge.
 
-/// One commit: DynamoDB's transaction, which every engine keeps to, so that what would fail at
-/// scale fails on a laptop.
+/// One commit. The numbers are those of a DynamoDB transaction, and the other engines refuse the
+/// same: a batch that passes a test on any of them is not too large in production.
 pub mod batch {
     pub const ACTIONS_MAX: usize = 100;
     pub const BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -1,5 +1,5 @@
-//! The two edges of the network: the accept loop where strangers come in, and (to come) the one
-//! client for every address a user typed.
+//! Where the process meets the network: the accept loop that lets strangers in, and (to come) the
+//! client that calls the addresses users have typed.
 //!
 //! It knows sockets, deadlines and caps, and nothing of events, accounts or stores.
 

@@ -54,30 +54,46 @@ pub struct Insert {
     /// In seconds.
     pub expires: Option<i64>,
     pub item: Item,
-    /// The attributes that never change; see [`Record::CONTENT`].
+    /// The attributes that never change; see [`Kind::content`].
     pub content: Item,
     pub mirror: Vec<(Name, Value)>,
 }
 
 impl Insert {
-    /// As much as DynamoDB would count: what it keeps beside the record has a size too. Where an
-    /// index shares an attribute with the record it is counted twice, which errs on the safe side.
-    fn bytes(&self) -> usize {
-        let table = self.key.table.shape();
-        let mut bytes = ENVELOPE_BYTES + self.item.bytes() + self.content.bytes();
-        bytes += table.partition.name.len() + self.key.partition.len();
-        if let (Some(attribute), Some(sort)) = (table.sort, &self.key.sort) {
-            bytes += attribute.name.len() + sort.len();
+    fn bytes(&self) -> Result<usize, StoreError> {
+        let attributes = self.item.bytes() + self.content.bytes() + value::bytes(&self.mirror);
+        check_row_bytes(&self.key, &self.indexes, attributes)
+    }
+}
+
+/// The size of a row whose attributes, mirrored ones included, have this many bytes; an error if
+/// it is too large. As much as DynamoDB would count: what it keeps beside the record has a size
+/// too. Where an index shares an attribute with the record it is counted twice, which errs on the
+/// safe side.
+pub(crate) fn check_row_bytes(
+    key: &Key,
+    indexes: &[IndexKey],
+    attributes: usize,
+) -> Result<usize, StoreError> {
+    let table = key.table.shape();
+    let mut bytes = ENVELOPE_BYTES + attributes;
+    bytes += table.partition.name.len() + key.partition.len();
+    if let (Some(attribute), Some(sort)) = (table.sort, &key.sort) {
+        bytes += attribute.name.len() + sort.len();
+    }
+    for entry in indexes {
+        let index = entry.index.shape();
+        bytes += index.partition.name.len() + part_bytes(&entry.partition);
+        if let (Some(attribute), Some(sort)) = (index.sort, &entry.sort) {
+            bytes += attribute.name.len() + part_bytes(sort);
         }
-        for entry in &self.indexes {
-            let index = entry.index.shape();
-            bytes += index.partition.name.len() + part_bytes(&entry.partition);
-            if let (Some(attribute), Some(sort)) = (index.sort, &entry.sort) {
-                bytes += attribute.name.len() + part_bytes(sort);
-            }
-        }
-        let mirror: Item = self.mirror.iter().cloned().collect();
-        bytes + mirror.bytes()
+    }
+    let max = limits::ITEM_BYTES_MAX;
+    match bytes > max {
+        true => Err(StoreError::OutOfBounds(format!(
+            "{key} would have {bytes} bytes, an item may have {max}"
+        ))),
+        false => Ok(bytes),
     }
 }
 
@@ -269,14 +285,7 @@ impl Action {
                 check_indexes(&insert.indexes)?;
                 insert.item.check()?;
                 insert.content.check()?;
-                let bytes = insert.bytes();
-                if bytes > limits::ITEM_BYTES_MAX {
-                    let max = limits::ITEM_BYTES_MAX;
-                    return Err(StoreError::OutOfBounds(format!(
-                        "{key} has {bytes} bytes, an item may have {max}"
-                    )));
-                }
-                Ok(bytes)
+                insert.bytes()
             }
             Self::Patch(patch) => {
                 if let Some(moves) = &patch.moves {
@@ -289,12 +298,32 @@ impl Action {
                     )));
                 }
                 patch.check_names()?;
+                check_condition(key, &patch.condition, patch.kind.content())?;
                 value::check(&patch.set)?;
                 Ok(value::bytes(&patch.set))
             }
-            Self::Delete(delete) => check_indexes(&delete.indexes).map(|()| 0),
-            Self::Require { .. } => Ok(0),
+            Self::Delete(delete) => {
+                check_indexes(&delete.indexes)?;
+                check_condition(key, &delete.condition, delete.kind.content())?;
+                Ok(0)
+            }
+            // It does not say its kind, so it may ask for the content of none.
+            Self::Require { condition, .. } => {
+                let mut kinds = Kind::ALL.into_iter().filter(|kind| kind.table() == key.table);
+                kinds.try_for_each(|kind| check_condition(key, condition, kind.content()))?;
+                Ok(0)
+            }
         }
+    }
+}
+
+/// An engine may keep content where it cannot look while it decides.
+fn check_condition(key: &Key, condition: &Condition, content: &[&str]) -> Result<(), StoreError> {
+    match condition {
+        Condition::Is(name, _) if content.contains(&&**name) => Err(StoreError::Malformed(
+            format!("{name} of {key} is content, which no condition can ask for"),
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -332,12 +361,19 @@ impl Patch {
         self
     }
 
-    /// What two changes of one attribute would come to depends on their order, and there is none.
+    /// Content never changes. What two changes of one attribute would come to depends on their
+    /// order, and there is none.
     fn check_names(&self) -> Result<(), StoreError> {
         let set = self.set.iter().map(|(name, _)| name);
         let add = self.add.iter().map(|(name, _)| name);
         let mut names = HashSet::new();
         for name in set.chain(add).chain(&self.remove) {
+            if self.kind.content().contains(&&**name) {
+                let kind = self.kind;
+                return Err(StoreError::Malformed(format!(
+                    "{name} of a stored {kind} never changes"
+                )));
+            }
             if !names.insert(name) {
                 let key = &self.key;
                 return Err(StoreError::Malformed(format!("{name} of {key} is changed twice")));
@@ -358,18 +394,8 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
     for (name, value) in before {
         match after.remove(&name) {
             Some(same) if same == value => {}
-            changed => {
-                if T::CONTENT.contains(&&*name) {
-                    let kind = T::KIND;
-                    return Err(StoreError::Malformed(format!(
-                        "{name} of a stored {kind} never changes"
-                    )));
-                }
-                match changed {
-                    Some(value) => patch.set.push((name, value)),
-                    None => patch.remove.push(name),
-                }
-            }
+            Some(value) => patch.set.push((name, value)),
+            None => patch.remove.push(name),
         }
     }
     patch.set.extend(after);

@@ -84,11 +84,15 @@ impl Cast {
     fn new(env: &Env) -> Self {
         let later = Timestamp::from_seconds(env.now().as_seconds() + 30 * 86_400);
         let expires_at = Some(later);
-        let earlier_event = Event { expires_at, ..samples::event() };
+        let earlier_event = Event {
+            origin: Origin::Webhook,
+            status: event::Status::Failed,
+            expires_at,
+            ..samples::event()
+        };
         let event = Event {
             id: "evt_-OhqqeV-00000002".parse().unwrap(),
             origin: Origin::Trigger,
-            status: event::Status::Failed,
             received_at: UPDATED,
             ..earlier_event.clone()
         };

@@ -11,10 +11,11 @@ use ferryhook_core::Env;
 
 use super::{Answer, Engine, Row};
 use crate::StoreError;
-use crate::batch::{Action, Batch, Condition, Durability, Insert, Patch};
+use crate::batch::{Action, Batch, Condition, Durability, Insert, Patch, check_row_bytes};
 use crate::key::{IndexKey, Key, Part};
 use crate::query::{Cursor, Order, Page, Query};
 use crate::tables::Index;
+use crate::value::{self, Item};
 
 #[derive(Debug)]
 pub struct Memory {
@@ -33,6 +34,8 @@ struct Kept {
     row: Row,
     indexes: Vec<IndexKey>,
     expires: Option<i64>,
+    /// Of what only DynamoDB keeps; it has to fit beside the record all the same.
+    mirror_bytes: usize,
 }
 
 /// One index entry: the index's own order first, the row's key to tell equals apart.
@@ -60,11 +63,10 @@ impl Memory {
                 });
             }
         }
-        // Sums are the one thing that can still fail: they are tried before anything changes.
+        // Sums and sizes can still be refused: they are tried before anything changes.
         for action in &actions {
             if let Action::Patch(patch) = action {
-                let mut item = rows.by_key[&patch.key].row.item.clone();
-                patch.add.iter().try_for_each(|(name, amount)| item.add(name, *amount))?;
+                rows.by_key[&patch.key].check(patch)?;
             }
         }
         for action in actions {
@@ -172,30 +174,22 @@ impl Rows {
     }
 
     fn insert(&mut self, insert: Insert) {
-        let Insert { kind, version, key, indexes, expires, mut item, content, .. } = insert;
+        let Insert { kind, version, key, indexes, expires, mut item, content, mirror } = insert;
         self.remove(&key); // an expired one may still be there
         item.extend(content);
         for entry in &indexes {
             self.entries.insert(entry_of(entry, &key));
         }
         let row = Row { kind, version, revision: 1, item };
-        self.by_key.insert(key, Kept { row, indexes, expires });
+        let mirror_bytes = value::bytes(&mirror);
+        self.by_key.insert(key, Kept { row, indexes, expires, mirror_bytes });
     }
 
     fn patch(&mut self, patch: Patch) -> Result<(), StoreError> {
         let Some(kept) = self.by_key.get_mut(&patch.key) else {
             return Ok(());
         };
-        let item = &mut kept.row.item;
-        for (name, amount) in &patch.add {
-            item.add(name, *amount)?;
-        }
-        for name in &patch.remove {
-            item.remove(name);
-        }
-        for (name, value) in patch.set {
-            item.set(name, value);
-        }
+        change(&mut kept.row.item, &patch)?;
         kept.row.revision += 1;
         if let Some(moves) = patch.moves {
             kept.expires = moves.expires;
@@ -214,6 +208,29 @@ impl Rows {
             self.entries.remove(&entry_of(&entry, key));
         }
     }
+}
+
+impl Kept {
+    /// Whether the patch would leave a row that every engine can keep.
+    fn check(&self, patch: &Patch) -> Result<(), StoreError> {
+        let mut item = self.row.item.clone();
+        change(&mut item, patch)?;
+        let indexes = patch.moves.as_ref().map_or(&self.indexes, |moves| &moves.to);
+        check_row_bytes(&patch.key, indexes, item.bytes() + self.mirror_bytes).map(drop)
+    }
+}
+
+fn change(item: &mut Item, patch: &Patch) -> Result<(), StoreError> {
+    for (name, amount) in &patch.add {
+        item.add(name, *amount)?;
+    }
+    for name in &patch.remove {
+        item.remove(name);
+    }
+    for (name, value) in &patch.set {
+        item.set(name.clone(), value.clone());
+    }
+    Ok(())
 }
 
 fn entry_of(entry: &IndexKey, key: &Key) -> Entry {

@@ -40,7 +40,6 @@ fn is_listed_by_status(event: &Event) -> bool {
 
 impl Record for Event {
     const KIND: Kind = Kind::Event;
-    const CONTENT: &'static [&'static str] = &["headers", "body", "payload"];
 
     fn key(&self) -> Key {
         key(self.source_id, self.received_at, self.id)

@@ -16,7 +16,6 @@ pub(crate) fn key(of: Id<Source>, at: Timestamp, id: Id<Rejection>) -> Key {
 
 impl Record for Rejection {
     const KIND: Kind = Kind::Rejection;
-    const CONTENT: &'static [&'static str] = &["headers", "body"];
 
     fn key(&self) -> Key {
         key(self.source_id, self.rejected_at, self.id)

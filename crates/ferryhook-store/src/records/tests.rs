@@ -226,6 +226,7 @@ fn expiry_is_what_the_tables_attribute_says() {
 #[test]
 fn content_is_among_the_attributes_and_in_no_index() {
     for sample in full() {
+        assert_eq!(sample.content, sample.kind.content(), "{}", sample.kind);
         for name in sample.content {
             assert!(sample.item.get(name).is_some(), "{} {name}", sample.kind);
             let mut shapes = sample.key.table.indexes().map(Index::shape);

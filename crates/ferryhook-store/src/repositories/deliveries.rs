@@ -49,7 +49,7 @@ impl Deliveries<'_> {
         }
     }
 
-    /// Records the attempt and moves the delivery on, together.
+    /// Keeps what came of an attempt: one commit has both its row and the delivery's new state.
     pub async fn settle(
         &self,
         was: &Stored<Delivery>,

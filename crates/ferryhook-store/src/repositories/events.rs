@@ -159,8 +159,11 @@ impl Events<'_> {
         Ok(only(page, wanted))
     }
 
-    /// Triggered events of any status; of the others those that are failed, retrying, held or of
-    /// a bad signature.
+    /// By status and time, but not every event: the index is sparse, because each entry costs a
+    /// write. Triggered events are in it whatever their status; webhooks and synced events only
+    /// while they are failed, retrying, held or of a bad signature. For any other status this
+    /// gives the triggered ones alone, and no error. To see all, list the inbox or the source and
+    /// look at each event's status.
     pub async fn list_by_status(
         &self,
         account: Id<Account>,

@@ -1,4 +1,5 @@
-//! Every access pattern and every function of the gateway's own document (seed 000), by name.
+//! Every access pattern and every function of the gateway (users, sources, connections,
+//! keys, events, attempts), by name.
 
 use std::slice::from_ref;
 
@@ -18,7 +19,7 @@ async fn accepted(bench: &Bench, event: Event) -> Stored<Event> {
     bench.store.events().find(id).await.unwrap().unwrap()
 }
 
-pub(crate) async fn seed000_get_user_by_id(bench: Bench) {
+pub(crate) async fn gateway_get_user_by_id(bench: Bench) {
     let (user, other) = (bench.user(), bench.user());
     bench.store.users().create(&user).await.unwrap();
     let found = bench.store.users().find(user.id).await.unwrap();
@@ -26,7 +27,7 @@ pub(crate) async fn seed000_get_user_by_id(bench: Bench) {
     assert!(bench.store.users().find(other.id).await.unwrap().is_none());
 }
 
-pub(crate) async fn seed000_get_user_by_email(bench: Bench) {
+pub(crate) async fn gateway_get_user_by_email(bench: Bench) {
     let user = bench.user();
     let users = bench.store.users();
     users.create(&user).await.unwrap();
@@ -38,7 +39,7 @@ pub(crate) async fn seed000_get_user_by_email(bench: Bench) {
     assert!(users.find_by_email("nobody@example.com").await.unwrap().is_none());
 }
 
-pub(crate) async fn seed000_list_sources_for_user(bench: Bench) {
+pub(crate) async fn gateway_list_sources_for_user(bench: Bench) {
     let (home, elsewhere) = (bench.home(), bench.home());
     let mut ids = Vec::new();
     for _ in 0..5 {
@@ -56,7 +57,7 @@ pub(crate) async fn seed000_list_sources_for_user(bench: Bench) {
     assert_eq!(found, ids);
 }
 
-pub(crate) async fn seed000_get_source_by_id(bench: Bench) {
+pub(crate) async fn gateway_get_source_by_id(bench: Bench) {
     let home = bench.home();
     let source = bench.source(home);
     let sources = bench.store.sources();
@@ -70,7 +71,7 @@ pub(crate) async fn seed000_get_source_by_id(bench: Bench) {
     assert!(stranger.is_none());
 }
 
-pub(crate) async fn seed000_list_connections_for_source(bench: Bench) {
+pub(crate) async fn gateway_list_connections_for_source(bench: Bench) {
     let (home, elsewhere) = (bench.home(), bench.home());
     let mut ids = Vec::new();
     for _ in 0..5 {
@@ -88,7 +89,7 @@ pub(crate) async fn seed000_list_connections_for_source(bench: Bench) {
     assert_eq!(found, ids);
 }
 
-pub(crate) async fn seed000_authenticate_api_key(bench: Bench) {
+pub(crate) async fn gateway_authenticate_api_key(bench: Bench) {
     let key = bench.key(bench.home());
     let keys = bench.store.keys();
     keys.create(&key).await.unwrap();
@@ -97,7 +98,7 @@ pub(crate) async fn seed000_authenticate_api_key(bench: Bench) {
     assert!(keys.find_by_hash("nothing").await.unwrap().is_none());
 }
 
-pub(crate) async fn seed000_list_events_for_source_newest_first(bench: Bench) {
+pub(crate) async fn gateway_list_events_for_source_newest_first(bench: Bench) {
     let home = bench.home();
     let mut ids = Vec::new();
     let start = bench.now();
@@ -122,7 +123,7 @@ pub(crate) async fn seed000_list_events_for_source_newest_first(bench: Bench) {
     assert_eq!(in_window(Window::until(at(1)), slice).await, newest_first[5..]);
 }
 
-pub(crate) async fn seed000_get_event_by_id(bench: Bench) {
+pub(crate) async fn gateway_get_event_by_id(bench: Bench) {
     let event = bench.event(bench.home());
     let stored = accepted(&bench, event.clone()).await;
     assert_eq!(stored.record, event);
@@ -131,7 +132,7 @@ pub(crate) async fn seed000_get_event_by_id(bench: Bench) {
     assert_eq!(by_key.await.unwrap(), Some(stored));
 }
 
-pub(crate) async fn seed000_list_attempts_for_event(bench: Bench) {
+pub(crate) async fn gateway_list_attempts_for_event(bench: Bench) {
     let event = bench.event(bench.home());
     let (first, second) = (bench.delivery(&event), bench.delivery(&event));
     bench.store.deliveries().create(&first).await.unwrap();
@@ -149,7 +150,7 @@ pub(crate) async fn seed000_list_attempts_for_event(bench: Bench) {
     assert_eq!(numbers, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8]);
 }
 
-pub(crate) async fn seed000_list_users_api_keys(bench: Bench) {
+pub(crate) async fn gateway_list_users_api_keys(bench: Bench) {
     let home = bench.home();
     for _ in 0..3 {
         bench.store.keys().create(&bench.key(home)).await.unwrap();
@@ -159,7 +160,7 @@ pub(crate) async fn seed000_list_users_api_keys(bench: Bench) {
     assert_eq!(page.unwrap().rows.len(), 3);
 }
 
-pub(crate) async fn seed000_users_create_refuses_a_taken_email(bench: Bench) {
+pub(crate) async fn gateway_users_create_refuses_a_taken_email(bench: Bench) {
     let first = bench.user();
     bench.store.users().create(&first).await.unwrap();
     let mut second = bench.user();
@@ -169,7 +170,7 @@ pub(crate) async fn seed000_users_create_refuses_a_taken_email(bench: Bench) {
     assert!(bench.store.users().find(second.id).await.unwrap().is_none());
 }
 
-pub(crate) async fn seed000_users_update(bench: Bench) {
+pub(crate) async fn gateway_users_update(bench: Bench) {
     let user = bench.user();
     let users = bench.store.users();
     users.create(&user).await.unwrap();
@@ -184,7 +185,7 @@ pub(crate) async fn seed000_users_update(bench: Bench) {
     assert!(matches!(stale, Err(UniqueError::Store(StoreError::Refused { .. }))));
 }
 
-pub(crate) async fn seed000_users_update_moves_the_email(bench: Bench) {
+pub(crate) async fn gateway_users_update_moves_the_email(bench: Bench) {
     let (user, mut other) = (bench.user(), bench.user());
     let users = bench.store.users();
     users.create(&user).await.unwrap();
@@ -229,7 +230,7 @@ pub(crate) async fn a_deleted_user_frees_the_email(bench: Bench) {
     users.create(&other).await.unwrap();
 }
 
-pub(crate) async fn seed000_users_increment_usage(bench: Bench) {
+pub(crate) async fn gateway_users_increment_usage(bench: Bench) {
     let user = bench.user();
     let users = bench.store.users();
     users.create(&user).await.unwrap();
@@ -257,7 +258,7 @@ pub(crate) async fn signing_up_makes_user_account_and_member_or_nothing(bench: B
     assert!(bench.store.accounts().find(account.id).await.unwrap().is_none());
 }
 
-pub(crate) async fn seed000_sources_update(bench: Bench) {
+pub(crate) async fn gateway_sources_update(bench: Bench) {
     let source = bench.source(bench.home());
     let sources = bench.store.sources();
     sources.create(&source).await.unwrap();
@@ -270,7 +271,7 @@ pub(crate) async fn seed000_sources_update(bench: Bench) {
     assert!(sources.replace(&was, now).await.unwrap_err().is_refused());
 }
 
-pub(crate) async fn seed000_sources_delete(bench: Bench) {
+pub(crate) async fn gateway_sources_delete(bench: Bench) {
     let home = bench.home();
     let source = bench.source(home);
     let sources = bench.store.sources();
@@ -302,7 +303,7 @@ pub(crate) async fn sources_count_their_events(bench: Bench) {
     assert_eq!(found.last_event_at, Some(at));
 }
 
-pub(crate) async fn seed000_connections_update(bench: Bench) {
+pub(crate) async fn gateway_connections_update(bench: Bench) {
     let connection = bench.connection(bench.home());
     let connections = bench.store.connections();
     connections.create(&connection).await.unwrap();
@@ -315,7 +316,7 @@ pub(crate) async fn seed000_connections_update(bench: Bench) {
     assert_eq!(found, Some(replaced));
 }
 
-pub(crate) async fn seed000_connections_delete(bench: Bench) {
+pub(crate) async fn gateway_connections_delete(bench: Bench) {
     let home = bench.home();
     let connection = bench.connection(home);
     let connections = bench.store.connections();
@@ -339,7 +340,7 @@ pub(crate) async fn connections_count_their_deliveries(bench: Bench) {
     assert_eq!(found.failure_count, connection.failure_count + 2);
 }
 
-pub(crate) async fn seed000_events_create_keeps_the_exact_body(bench: Bench) {
+pub(crate) async fn gateway_events_create_keeps_the_exact_body(bench: Bench) {
     let mut event = bench.event(bench.home());
     event.body = vec![0xff, 0x00, 0xc3, 0x28, b'\n'].into();
     let stored = accepted(&bench, event.clone()).await;
@@ -347,7 +348,7 @@ pub(crate) async fn seed000_events_create_keeps_the_exact_body(bench: Bench) {
     assert_eq!(stored.body.as_bytes(), event.body.as_bytes());
 }
 
-pub(crate) async fn seed000_events_update_status(bench: Bench) {
+pub(crate) async fn gateway_events_update_status(bench: Bench) {
     let was = accepted(&bench, bench.event(bench.home())).await;
     let now = Event {
         status: Status::Delivered,
@@ -464,7 +465,7 @@ pub(crate) async fn an_event_that_nobody_wants_is_planned_with_nothing(bench: Be
     assert!(pending(&bench, home).await.is_empty());
 }
 
-pub(crate) async fn seed000_attempts_create_with_the_delivery(bench: Bench) {
+pub(crate) async fn gateway_attempts_create_with_the_delivery(bench: Bench) {
     let home = bench.home();
     let event = accepted(&bench, bench.event(home)).await;
     let delivery = bench.delivery(&event);
@@ -543,7 +544,7 @@ pub(crate) async fn a_lease_that_ended_is_due_again(bench: Bench) {
     assert!(deliveries.lease(&leased, bench.later(30)).await.unwrap().is_some());
 }
 
-pub(crate) async fn seed000_api_keys_create_refuses_a_taken_hash(bench: Bench) {
+pub(crate) async fn gateway_api_keys_create_refuses_a_taken_hash(bench: Bench) {
     let (first, mut second) = (bench.key(bench.home()), bench.key(bench.home()));
     bench.store.keys().create(&first).await.unwrap();
     second.hash = first.hash.clone();
@@ -551,7 +552,7 @@ pub(crate) async fn seed000_api_keys_create_refuses_a_taken_hash(bench: Bench) {
     assert!(matches!(refused, Err(UniqueError::Taken(_))), "{refused:?}");
 }
 
-pub(crate) async fn seed000_api_keys_delete(bench: Bench) {
+pub(crate) async fn gateway_api_keys_delete(bench: Bench) {
     let key = bench.key(bench.home());
     let keys = bench.store.keys();
     keys.create(&key).await.unwrap();
@@ -562,7 +563,7 @@ pub(crate) async fn seed000_api_keys_delete(bench: Bench) {
     keys.create(&key).await.unwrap();
 }
 
-pub(crate) async fn seed000_api_keys_update_last_used(bench: Bench) {
+pub(crate) async fn gateway_api_keys_update_last_used(bench: Bench) {
     let key = bench.key(bench.home());
     let keys = bench.store.keys();
     keys.create(&key).await.unwrap();

@@ -34,7 +34,7 @@ async fn stored(bench: &Bench, home: Home) -> usize {
     all(Default::default(), list).await.len()
 }
 
-pub(crate) async fn seed001_the_first_write_is_new(bench: Bench) {
+pub(crate) async fn ledger_the_first_write_is_new(bench: Bench) {
     let claim = bench.claim("ALOWARE:719285063", None);
     let ledger = bench.store.ledger();
     assert_eq!(ledger.mark(&claim).await.unwrap(), Mark::New);
@@ -42,7 +42,7 @@ pub(crate) async fn seed001_the_first_write_is_new(bench: Bench) {
     assert_eq!(found.record, claim);
 }
 
-pub(crate) async fn seed001_a_later_write_is_a_duplicate(bench: Bench) {
+pub(crate) async fn ledger_a_later_write_is_a_duplicate(bench: Bench) {
     let claim = bench.claim("ALOWARE:719285063", None);
     let ledger = bench.store.ledger();
     ledger.mark(&claim).await.unwrap();
@@ -52,8 +52,8 @@ pub(crate) async fn seed001_a_later_write_is_a_duplicate(bench: Bench) {
     assert_eq!(mark, Mark::Duplicate(claim));
 }
 
-/// Expired entries count as absent even before anything deletes them.
-pub(crate) async fn seed001_an_expired_entry_counts_as_new(bench: Bench) {
+/// Nothing has deleted the entry yet, and still it no longer counts.
+pub(crate) async fn ledger_an_expired_entry_counts_as_new(bench: Bench) {
     let claim = bench.claim("ALOWARE:719285063", None);
     let ledger = bench.store.ledger();
     ledger.mark(&claim).await.unwrap();
@@ -66,7 +66,7 @@ pub(crate) async fn seed001_an_expired_entry_counts_as_new(bench: Bench) {
     assert_eq!(ledger.mark(&new).await.unwrap(), Mark::New);
 }
 
-pub(crate) async fn seed001_keys_are_told_apart(bench: Bench) {
+pub(crate) async fn ledger_keys_are_told_apart(bench: Bench) {
     let keys = [
         "HUBSPOT:0-1:1:contact.creation",
         "HUBSPOT:0-1:1:contact.creation:1731173400",

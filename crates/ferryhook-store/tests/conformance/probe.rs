@@ -95,7 +95,6 @@ impl Probe {
 
 impl Record for Probe {
     const KIND: Kind = Kind::Event;
-    const CONTENT: &'static [&'static str] = &["body"];
 
     fn key(&self) -> Key {
         Key::new(Table::Events, &*self.partition, &*self.sort)

@@ -182,6 +182,35 @@ pub(crate) async fn content_never_changes(bench: Bench) {
     assert_eq!(bench.read(&probe).await.record, probe);
 }
 
+pub(crate) async fn content_can_be_neither_patched_nor_asked_for(bench: Bench) {
+    let probe = bench.probe("a").body("before");
+    bench.insert(&probe).await;
+    let was = bench.read(&probe).await;
+    for name in Kind::Event.content().iter().copied() {
+        for change in [
+            patch(&probe).set(name, "after"),
+            patch(&probe).add(name, 1),
+            patch(&probe).remove(name),
+        ] {
+            assert_malformed(bench.commit(Batch::new().patch(change)).await);
+        }
+        let is = || Condition::Is(name.into(), "before".into());
+        let asking = patch(&probe).when(is()).set("label", "new");
+        assert_malformed(bench.commit(Batch::new().patch(asking)).await);
+        assert_malformed(bench.commit(Batch::new().require(probe.key(), is())).await);
+    }
+    assert_eq!(bench.read(&probe).await, was);
+}
+
+pub(crate) async fn content_cannot_be_added_later(bench: Bench) {
+    let probe = bench.probe("a");
+    bench.insert(&probe).await;
+    let was = bench.read(&probe).await;
+    let now = probe.clone().body("after");
+    assert_malformed(bench.commit(Batch::new().replace(&was, &now)).await);
+    assert_eq!(bench.read(&probe).await, was);
+}
+
 pub(crate) async fn content_survives_a_change_of_the_rest(bench: Bench) {
     let probe = bench.probe("a").body(vec![0xff, 0x00, 0xfe]);
     bench.insert(&probe).await;
@@ -470,6 +499,22 @@ pub(crate) async fn an_item_over_its_bound_is_refused(bench: Bench) {
     let probe = bench.probe("a").body(vec![b'x'; limits::ITEM_BYTES_MAX]);
     assert_out_of_bounds(bench.commit(Batch::new().insert(&probe)).await);
     assert_eq!(bench.get(&probe).await, None);
+}
+
+pub(crate) async fn a_change_cannot_grow_an_item_over_its_bound(bench: Bench) {
+    let probe = bench.probe("a").body(vec![0xfe; limits::ITEM_BYTES_MAX - 4096]);
+    let other = bench.probe("b");
+    bench.insert_all(&[probe.clone(), other.clone()]).await;
+    let grow = |bytes: usize| {
+        let large = patch(&probe).set("label", "x".repeat(bytes));
+        Batch::new().patch(patch(&other).add("count", 1)).patch(large)
+    };
+    assert_out_of_bounds(bench.commit(grow(8192)).await);
+    assert_eq!(bench.read(&probe).await, Stored { record: probe.clone(), revision: 1 });
+    assert_eq!(bench.read(&other).await, Stored { record: other.clone(), revision: 1 });
+    bench.commit(grow(1024)).await.unwrap();
+    assert_eq!(bench.read(&probe).await.label.len(), 1024);
+    assert_eq!(bench.read(&other).await.count, 1);
 }
 
 pub(crate) async fn a_batch_over_its_bytes_is_refused(bench: Bench) {

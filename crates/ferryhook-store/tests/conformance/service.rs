@@ -1,4 +1,4 @@
-//! Every access pattern of the thirteen tables (seed 003), by table and name.
+//! Every access pattern of the thirteen tables, by table and name.
 
 use ferryhook_core::account::AccountType;
 use ferryhook_core::member::Role;
@@ -7,7 +7,7 @@ use ferryhook_store::{Slice, StoreError, Window};
 
 use crate::bench::{Bench, all};
 
-pub(crate) async fn seed003_accounts_get_account_by_id(bench: Bench) {
+pub(crate) async fn service_accounts_get_account_by_id(bench: Bench) {
     let account = bench.account();
     let accounts = bench.store.accounts();
     assert!(accounts.find(account.id).await.unwrap().is_none());
@@ -17,7 +17,7 @@ pub(crate) async fn seed003_accounts_get_account_by_id(bench: Bench) {
     assert!(accounts.create(&account).await.unwrap_err().is_refused());
 }
 
-pub(crate) async fn seed003_accounts_list_child_accounts_by_parent(bench: Bench) {
+pub(crate) async fn service_accounts_list_child_accounts_by_parent(bench: Bench) {
     let parent = bench.id();
     let mut ids = Vec::new();
     for place in 0..5 {
@@ -36,7 +36,7 @@ pub(crate) async fn seed003_accounts_list_child_accounts_by_parent(bench: Bench)
     assert_eq!(found, ids);
 }
 
-pub(crate) async fn seed003_accounts_query_accounts_by_type(bench: Bench) {
+pub(crate) async fn service_accounts_query_accounts_by_type(bench: Bench) {
     let parent = bench.id();
     for kind in [AccountType::Division, AccountType::Location, AccountType::Division] {
         let account = Account { parent_account_id: Some(parent), kind, ..bench.account() };
@@ -71,21 +71,21 @@ pub(crate) async fn accounts_replace_moves_them_in_the_tree(bench: Bench) {
     assert_eq!(children(new).await, 0);
 }
 
-pub(crate) async fn seed003_users_get_user_by_id(bench: Bench) {
+pub(crate) async fn service_users_get_user_by_id(bench: Bench) {
     let user = bench.user();
     bench.store.users().create(&user).await.unwrap();
     let found = bench.store.users().find(user.id).await.unwrap().unwrap();
     assert_eq!(found.record, user);
 }
 
-pub(crate) async fn seed003_users_find_user_by_email(bench: Bench) {
+pub(crate) async fn service_users_find_user_by_email(bench: Bench) {
     let user = bench.user();
     bench.store.users().create(&user).await.unwrap();
     let found = bench.store.users().find_by_email(&user.email).await.unwrap();
     assert_eq!(found.unwrap().id, user.id);
 }
 
-pub(crate) async fn seed003_users_update_user_profile(bench: Bench) {
+pub(crate) async fn service_users_update_user_profile(bench: Bench) {
     let user = bench.user();
     let users = bench.store.users();
     users.create(&user).await.unwrap();
@@ -98,7 +98,7 @@ pub(crate) async fn seed003_users_update_user_profile(bench: Bench) {
     assert_eq!(users.find(now.id).await.unwrap().unwrap().record, now);
 }
 
-pub(crate) async fn seed003_members_get_all_accounts_for_a_user(bench: Bench) {
+pub(crate) async fn service_members_get_all_accounts_for_a_user(bench: Bench) {
     let user = bench.id();
     let mut accounts = Vec::new();
     for _ in 0..5 {
@@ -115,7 +115,7 @@ pub(crate) async fn seed003_members_get_all_accounts_for_a_user(bench: Bench) {
     assert_eq!(found, accounts);
 }
 
-pub(crate) async fn seed003_members_get_all_users_for_an_account(bench: Bench) {
+pub(crate) async fn service_members_get_all_users_for_an_account(bench: Bench) {
     let account = bench.id();
     let roles = [Role::Viewer, Role::Admin, Role::Member, Role::Admin, Role::Manager];
     for role in roles {
@@ -131,7 +131,7 @@ pub(crate) async fn seed003_members_get_all_users_for_an_account(bench: Bench) {
     assert!(admins.iter().all(|member| member.role == Role::Admin));
 }
 
-pub(crate) async fn seed003_members_check_user_permissions_for_specific_account(bench: Bench) {
+pub(crate) async fn service_members_check_user_permissions_for_specific_account(bench: Bench) {
     let member = bench.member(bench.id(), bench.id());
     let members = bench.store.members();
     members.add(&member).await.unwrap();
@@ -160,14 +160,14 @@ pub(crate) async fn members_change_roles_and_leave(bench: Bench) {
     assert!(members.find(user, account).await.unwrap().is_none());
 }
 
-pub(crate) async fn seed003_sources_get_source_by_id(bench: Bench) {
+pub(crate) async fn service_sources_get_source_by_id(bench: Bench) {
     let source = bench.source(bench.home());
     bench.store.sources().create(&source).await.unwrap();
     let found = bench.store.sources().find(source.id).await.unwrap();
     assert_eq!(found.unwrap().record, source);
 }
 
-pub(crate) async fn seed003_sources_list_all_sources_for_an_account(bench: Bench) {
+pub(crate) async fn service_sources_list_all_sources_for_an_account(bench: Bench) {
     let home = bench.home();
     for provider in ["stripe", "keap", "stripe", "github", "keap"] {
         let source = Source {
@@ -184,7 +184,7 @@ pub(crate) async fn seed003_sources_list_all_sources_for_an_account(bench: Bench
     assert_eq!(found, ["github", "keap", "keap", "stripe", "stripe"]);
 }
 
-pub(crate) async fn seed003_sources_list_sources_by_platform(bench: Bench) {
+pub(crate) async fn service_sources_list_sources_by_platform(bench: Bench) {
     let home = bench.home();
     for provider in ["stripe", "stripe_connect", "strip"] {
         let source = Source { provider: provider.to_owned(), ..bench.source(home) };
@@ -197,7 +197,7 @@ pub(crate) async fn seed003_sources_list_sources_by_platform(bench: Bench) {
     assert_eq!(found[0].provider, "stripe");
 }
 
-pub(crate) async fn seed003_sources_filter_sources_by_status(bench: Bench) {
+pub(crate) async fn service_sources_filter_sources_by_status(bench: Bench) {
     let home = bench.home();
     let (active, error) = (source::Status::Active, source::Status::Error);
     let sources = bench.store.sources();
@@ -216,7 +216,7 @@ pub(crate) async fn seed003_sources_filter_sources_by_status(bench: Bench) {
     assert_eq!(count(source::Status::Paused).await, 0);
 }
 
-pub(crate) async fn seed003_sync_schedules_get_schedules_for_a_source(bench: Bench) {
+pub(crate) async fn service_sync_schedules_get_schedules_for_a_source(bench: Bench) {
     let (home, elsewhere) = (bench.home(), bench.home());
     let due = bench.now().minute();
     let schedules = bench.store.schedules();
@@ -227,7 +227,7 @@ pub(crate) async fn seed003_sync_schedules_get_schedules_for_a_source(bench: Ben
     assert_eq!(page.unwrap().rows.len(), 2);
 }
 
-pub(crate) async fn seed003_sync_schedules_find_schedules_ready_to_run(bench: Bench) {
+pub(crate) async fn service_sync_schedules_find_schedules_ready_to_run(bench: Bench) {
     let home = bench.home();
     let due = bench.now().minute();
     let (now, next) = (bench.schedule(home, due), bench.schedule(home, due + MINUTE));
@@ -250,7 +250,7 @@ pub(crate) async fn seed003_sync_schedules_find_schedules_ready_to_run(bench: Be
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
 
-pub(crate) async fn seed003_sync_schedules_update_schedule_after_execution(bench: Bench) {
+pub(crate) async fn service_sync_schedules_update_schedule_after_execution(bench: Bench) {
     let home = bench.home();
     let due = bench.now().minute();
     let schedule = bench.schedule(home, due);
@@ -290,7 +290,7 @@ pub(crate) async fn a_deleted_schedule_is_gone(bench: Bench) {
     assert!(gone.unwrap().is_none());
 }
 
-pub(crate) async fn seed003_sync_history_get_sync_history_for_a_source(bench: Bench) {
+pub(crate) async fn service_sync_history_get_sync_history_for_a_source(bench: Bench) {
     let home = bench.home();
     let mut ids = Vec::new();
     for _ in 0..5 {
@@ -306,7 +306,7 @@ pub(crate) async fn seed003_sync_history_get_sync_history_for_a_source(bench: Be
     assert_eq!(found, ids);
 }
 
-pub(crate) async fn seed003_sync_history_query_recent_failed_syncs(bench: Bench) {
+pub(crate) async fn service_sync_history_query_recent_failed_syncs(bench: Bench) {
     let home = bench.home();
     let start = bench.now();
     let runs = bench.store.runs();
@@ -327,7 +327,7 @@ pub(crate) async fn seed003_sync_history_query_recent_failed_syncs(bench: Bench)
     assert_eq!(found, failed);
 }
 
-pub(crate) async fn seed003_sync_history_calculate_sync_statistics(bench: Bench) {
+pub(crate) async fn service_sync_history_calculate_sync_statistics(bench: Bench) {
     let home = bench.home();
     let runs = bench.store.runs();
     for records in [10, 20, 30] {
@@ -349,7 +349,7 @@ pub(crate) async fn seed003_sync_history_calculate_sync_statistics(bench: Bench)
     assert!(found.iter().all(|run| run.status == run::Status::Completed));
 }
 
-pub(crate) async fn seed003_activities_get_activities_for_an_account(bench: Bench) {
+pub(crate) async fn service_activities_get_activities_for_an_account(bench: Bench) {
     let (home, elsewhere) = (bench.home(), bench.home());
     let mut ids = Vec::new();
     for _ in 0..5 {
@@ -367,7 +367,7 @@ pub(crate) async fn seed003_activities_get_activities_for_an_account(bench: Benc
     assert_eq!(found, ids);
 }
 
-pub(crate) async fn seed003_activities_query_user_activity_history(bench: Bench) {
+pub(crate) async fn service_activities_query_user_activity_history(bench: Bench) {
     let home = bench.home();
     let start = bench.now();
     let activities = bench.store.activities();
@@ -387,7 +387,7 @@ pub(crate) async fn seed003_activities_query_user_activity_history(bench: Bench)
     assert_eq!(count(Window::until(start)).await, 1);
 }
 
-pub(crate) async fn seed003_activities_filter_by_event_type(bench: Bench) {
+pub(crate) async fn service_activities_filter_by_event_type(bench: Bench) {
     let home = bench.home();
     let activities = bench.store.activities();
     let (created, deleted) = (bench.own("created"), bench.own("deleted"));
@@ -403,14 +403,14 @@ pub(crate) async fn seed003_activities_filter_by_event_type(bench: Bench) {
     assert_eq!((count(&created).await, count(&deleted).await), (2, 1));
 }
 
-pub(crate) async fn seed003_api_keys_validate_api_key(bench: Bench) {
+pub(crate) async fn service_api_keys_validate_api_key(bench: Bench) {
     let key = bench.key(bench.home());
     bench.store.keys().create(&key).await.unwrap();
     let found = bench.store.keys().find_by_hash(key.hash.expose()).await;
     assert_eq!(found.unwrap().unwrap().record, key);
 }
 
-pub(crate) async fn seed003_api_keys_list_keys_for_an_account(bench: Bench) {
+pub(crate) async fn service_api_keys_list_keys_for_an_account(bench: Bench) {
     let home = bench.home();
     let keys = bench.store.keys();
     for _ in 0..3 {
@@ -421,7 +421,7 @@ pub(crate) async fn seed003_api_keys_list_keys_for_an_account(bench: Bench) {
     assert_eq!(all(Slice::default().limit(2), list).await.len(), 3);
 }
 
-pub(crate) async fn seed003_api_keys_revoke_key(bench: Bench) {
+pub(crate) async fn service_api_keys_revoke_key(bench: Bench) {
     let key = bench.key(bench.home());
     let keys = bench.store.keys();
     keys.create(&key).await.unwrap();
@@ -446,7 +446,7 @@ pub(crate) async fn an_expired_key_is_still_listed(bench: Bench) {
     assert!(keys.find(key.user_id, key.id).await.unwrap().is_some());
 }
 
-pub(crate) async fn seed003_webhooks_get_webhook_configuration(bench: Bench) {
+pub(crate) async fn service_webhooks_get_webhook_configuration(bench: Bench) {
     let hook = bench.hook(bench.home());
     let hooks = bench.store.hooks();
     hooks.create(&hook).await.unwrap();
@@ -456,7 +456,7 @@ pub(crate) async fn seed003_webhooks_get_webhook_configuration(bench: Bench) {
     assert!(hooks.find(hook.id).await.unwrap().is_none());
 }
 
-pub(crate) async fn seed003_webhooks_list_webhooks_for_account(bench: Bench) {
+pub(crate) async fn service_webhooks_list_webhooks_for_account(bench: Bench) {
     let home = bench.home();
     let hooks = bench.store.hooks();
     for is_active in [true, false, true] {
@@ -471,7 +471,7 @@ pub(crate) async fn seed003_webhooks_list_webhooks_for_account(bench: Bench) {
     assert!(active.iter().all(|hook| hook.is_active));
 }
 
-pub(crate) async fn seed003_webhooks_find_webhooks_for_specific_event(bench: Bench) {
+pub(crate) async fn service_webhooks_find_webhooks_for_specific_event(bench: Bench) {
     let home = bench.home();
     let hooks = bench.store.hooks();
     for event in ["delivery.failed", "source.created", "delivery.failed"] {
@@ -491,7 +491,7 @@ pub(crate) async fn seed003_webhooks_find_webhooks_for_specific_event(bench: Ben
     assert_eq!(subscribed("delivery.failed").await.len(), 1);
 }
 
-pub(crate) async fn seed003_notifications_get_notifications_for_user(bench: Bench) {
+pub(crate) async fn service_notifications_get_notifications_for_user(bench: Bench) {
     let (home, elsewhere) = (bench.home(), bench.home());
     let notifications = bench.store.notifications();
     let mut ids = Vec::new();
@@ -510,7 +510,7 @@ pub(crate) async fn seed003_notifications_get_notifications_for_user(bench: Benc
     assert!(page.unwrap().rows.is_empty());
 }
 
-pub(crate) async fn seed003_notifications_query_unread_and_mark_as_read(bench: Bench) {
+pub(crate) async fn service_notifications_query_unread_and_mark_as_read(bench: Bench) {
     let home = bench.home();
     let notifications = bench.store.notifications();
     let mut ids = Vec::new();
@@ -536,7 +536,7 @@ pub(crate) async fn seed003_notifications_query_unread_and_mark_as_read(bench: B
     assert_eq!(page.unwrap().rows.len(), 3);
 }
 
-pub(crate) async fn seed003_usage_metrics_get_daily_metrics_for_account(bench: Bench) {
+pub(crate) async fn service_usage_metrics_get_daily_metrics_for_account(bench: Bench) {
     let home = bench.home();
     let more = bench.usage(home, "2026-01-31");
     let usage = bench.store.usage();
@@ -552,7 +552,7 @@ pub(crate) async fn seed003_usage_metrics_get_daily_metrics_for_account(bench: B
     assert_eq!(found.active_users, more.active_users, "a level, not a count");
 }
 
-pub(crate) async fn seed003_usage_metrics_calculate_monthly_usage(bench: Bench) {
+pub(crate) async fn service_usage_metrics_calculate_monthly_usage(bench: Bench) {
     let home = bench.home();
     let usage = bench.store.usage();
     for day in ["2025-12-31", "2026-01-01", "2026-01-15", "2026-01-31", "2026-02-01"] {
@@ -567,7 +567,7 @@ pub(crate) async fn seed003_usage_metrics_calculate_monthly_usage(bench: Bench) 
     assert_eq!(days, ["2026-01-01", "2026-01-15", "2026-01-31"]);
 }
 
-pub(crate) async fn seed003_usage_metrics_generate_billing_reports(bench: Bench) {
+pub(crate) async fn service_usage_metrics_generate_billing_reports(bench: Bench) {
     let homes = [bench.home(), bench.home(), bench.home()];
     let usage = bench.store.usage();
     let day = bench.now().day();
@@ -582,7 +582,7 @@ pub(crate) async fn seed003_usage_metrics_generate_billing_reports(bench: Bench)
     assert!(found.iter().all(|usage| usage.day == day));
 }
 
-pub(crate) async fn seed003_billing_plans_get_plan_details(bench: Bench) {
+pub(crate) async fn service_billing_plans_get_plan_details(bench: Bench) {
     let plan = bench.plan("pro");
     let plans = bench.store.plans();
     plans.create(&plan).await.unwrap();
@@ -591,7 +591,7 @@ pub(crate) async fn seed003_billing_plans_get_plan_details(bench: Bench) {
     assert!(plans.find(&bench.own("nothing")).await.unwrap().is_none());
 }
 
-pub(crate) async fn seed003_billing_plans_list_available_plans(bench: Bench) {
+pub(crate) async fn service_billing_plans_list_available_plans(bench: Bench) {
     let plans = bench.store.plans();
     let own = ["a", "b", "c"].map(|name| bench.plan(name));
     plans.seed(&own).await.unwrap();
@@ -602,7 +602,7 @@ pub(crate) async fn seed003_billing_plans_list_available_plans(bench: Bench) {
 }
 
 /// The installation's plans can be laid side by side, whatever their limits.
-pub(crate) async fn seed003_billing_plans_compare_plan_features(bench: Bench) {
+pub(crate) async fn service_billing_plans_compare_plan_features(bench: Bench) {
     let plans = bench.store.plans();
     let prefixed = plan::seeded(bench.now().minute()).into_iter().map(|mut plan| {
         plan.id = bench.own(&plan.id);
@@ -641,7 +641,7 @@ fn oauth_state(bench: &Bench, name: &str) -> ferryhook_core::OauthState {
     }
 }
 
-pub(crate) async fn seed003_oauth_states_validate_oauth_callback_state(bench: Bench) {
+pub(crate) async fn service_oauth_states_validate_oauth_callback_state(bench: Bench) {
     let state = oauth_state(&bench, "s");
     let states = bench.store.oauth_states();
     states.create(&state).await.unwrap();
@@ -652,7 +652,7 @@ pub(crate) async fn seed003_oauth_states_validate_oauth_callback_state(bench: Be
     assert_eq!(again, None);
 }
 
-pub(crate) async fn seed003_oauth_states_clean_up_expired_states(bench: Bench) {
+pub(crate) async fn service_oauth_states_clean_up_expired_states(bench: Bench) {
     let state = oauth_state(&bench, "s");
     let states = bench.store.oauth_states();
     states.create(&state).await.unwrap();

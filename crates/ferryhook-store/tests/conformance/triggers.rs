@@ -1,4 +1,4 @@
-//! Every access pattern of the triggers document (seed 004), by name.
+//! Every access pattern of the triggers document, by name.
 
 use ferryhook_core::event::Status;
 use ferryhook_core::{Event, Timestamp};
@@ -46,7 +46,7 @@ async fn inbox(bench: &Bench, home: Home, window: Window, slice: Slice) -> Vec<E
     all(slice, list).await
 }
 
-pub(crate) async fn seed004_create_event(bench: Bench) {
+pub(crate) async fn triggers_create_event(bench: Bench) {
     let home = bench.home();
     let event = bench.trigger(home, "user.created");
     let arrival = Arrival { event: event.clone(), claim: None };
@@ -58,7 +58,7 @@ pub(crate) async fn seed004_create_event(bench: Bench) {
     assert!(bench.store.events().find(event.id).await.unwrap().is_none());
 }
 
-pub(crate) async fn seed004_get_event_by_id(bench: Bench) {
+pub(crate) async fn triggers_get_event_by_id(bench: Bench) {
     let home = bench.home();
     let event = trigger(&bench, home, "user.created").await;
     let at = event.received_at;
@@ -66,7 +66,7 @@ pub(crate) async fn seed004_get_event_by_id(bench: Bench) {
     assert_eq!(found.unwrap(), Some(event));
 }
 
-pub(crate) async fn seed004_query_events_by_user(bench: Bench) {
+pub(crate) async fn triggers_query_events_by_user(bench: Bench) {
     let (home, elsewhere) = (bench.home(), bench.home());
     let start = bench.now();
     let mut expected = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) async fn the_inbox_has_every_source_of_the_account(bench: Bench) {
     assert_eq!(found.len(), 2);
 }
 
-pub(crate) async fn seed004_query_events_by_event_type(bench: Bench) {
+pub(crate) async fn triggers_query_events_by_event_type(bench: Bench) {
     let home = bench.home();
     let mut expected = Vec::new();
     for _ in 0..5 {
@@ -135,7 +135,7 @@ pub(crate) async fn events_of_one_millisecond_are_all_listed(bench: Bench) {
     assert_eq!(found.len(), 30);
 }
 
-pub(crate) async fn seed004_query_events_by_status(bench: Bench) {
+pub(crate) async fn triggers_query_events_by_status(bench: Bench) {
     let home = bench.home();
     let mut failed = Vec::new();
     for _ in 0..4 {
@@ -148,7 +148,7 @@ pub(crate) async fn seed004_query_events_by_status(bench: Bench) {
     assert!(with_status(&bench, home, Status::Delivered).await.is_empty());
 }
 
-pub(crate) async fn seed004_update_event_status(bench: Bench) {
+pub(crate) async fn triggers_update_event_status(bench: Bench) {
     let home = bench.home();
     let mut event = trigger(&bench, home, "user.created").await;
     let steps = [(Status::Failed, 1), (Status::Retrying, 2), (Status::Delivered, 3)];

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_config::retry::RetryConfig;
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, CreateGlobalSecondaryIndexAction, GlobalSecondaryIndex,
     GlobalSecondaryIndexUpdate, IndexStatus, KeySchemaElement, KeyType,
@@ -14,7 +14,7 @@ use aws_sdk_dynamodb::types::{
     TimeToLiveStatus, UpdateGlobalSecondaryIndexAction,
 };
 
-use super::{DynamoConfig, connect, unbuilt};
+use super::{DynamoConfig, connect, errors, unbuilt};
 use crate::StoreError;
 use crate::schema::{Change, Found, Keys, Step, Stream, Switch, key_attributes};
 use crate::tables::{Capacity, Index, KeyAttribute, Table};
@@ -349,15 +349,27 @@ fn managed_key() -> SseSpecification {
 
 fn done<T, E>(answer: Result<T, SdkError<E>>, name: &str) -> Result<T, StoreError>
 where
-    E: std::error::Error + Send + Sync + 'static,
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
     answer.map_err(|error| failed(&error, name))
 }
 
 fn failed<E>(error: &SdkError<E>, name: &str) -> StoreError
 where
-    E: std::error::Error + Send + Sync + 'static,
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
-    let cause = DisplayErrorContext(error).to_string();
-    StoreError::unavailable(format!("DynamoDB refused to describe or change {name}"), cause)
+    match (error.code(), error.message()) {
+        (Some(code), message) => StoreError::unavailable(
+            format!("DynamoDB refused to describe or change {name} ({code})"),
+            message.unwrap_or("it gave no reason"),
+        ),
+        // No answer at all, or one that nobody understands.
+        (None, _) => StoreError::unavailable(
+            format!("DynamoDB could not be asked about {name}"),
+            errors::chain(error),
+        ),
+    }
 }
+
+#[cfg(test)]
+mod tests;
