@@ -1,6 +1,7 @@
 //! Storage benchmarks, printed as ratios beside the floor of the same run.
 //!
-//! `cargo bench -p ferryhook-store --bench store -- [--events N] [--producers N] [--json]`
+//! `cargo bench -p ferryhook-store --bench store -- [--events N] [--producers N] [--sources N]
+//! [--only-ingest | --only-reads] [--json]`; `BENCH_DIR` says on which disk.
 //!
 //! The floor is what any durable store on this disk could do at best: the same bytes appended to
 //! one file, one `fdatasync` for all that wait. Absolute figures depend on the machine and the
@@ -36,6 +37,7 @@ struct Options {
     sources: u64,
     json: bool,
     only_ingest: bool,
+    only_reads: bool,
 }
 
 fn options() -> Options {
@@ -45,6 +47,7 @@ fn options() -> Options {
         sources: 10_000,
         json: false,
         only_ingest: false,
+        only_reads: false,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -54,6 +57,7 @@ fn options() -> Options {
             "--producers" => options.producers = number() as usize,
             "--sources" => options.sources = number(),
             "--only-ingest" => options.only_ingest = true,
+            "--only-reads" => options.only_reads = true,
             "--json" => options.json = true,
             _ => {} // cargo passes --bench
         }
@@ -109,6 +113,10 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
         return results;
     }
     reads(&engine, &shape, options, &mut report).await;
+    if options.only_reads {
+        reopen(engine, &path, &env, &mut report);
+        return results;
+    }
     changes(&engine, &shape, options, &mut report).await;
     let engine = reopen(engine, &path, &env, &mut report);
     expiry(&engine, &shape, &clock, &path, options, &mut report).await;

@@ -1,27 +1,34 @@
 //! The shape of the data: events of 1 KiB as ingest stores them.
 
-use ferryhook_core::event::Status;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ferryhook_core::env::{Entropy, ManualClock};
+use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::{Body, Claim, Env, Event, Headers, Id, Source, Timestamp, samples};
 use ferryhook_store::value::{self, Value};
 use ferryhook_store::{Batch, Index, Key, Kind, Part, Query, Record, Stored};
 
+/// Makes the n-th event, always the same one.
 #[derive(Clone)]
 pub(super) struct Shape {
-    sources: std::sync::Arc<Vec<Id<Source>>>,
+    sources: Arc<Vec<Id<Source>>>,
     start: Timestamp,
     events: u64,
     event: Event,
     claim: Claim,
-    pool: bytes::Bytes,
+    pool: Bytes,
 }
 
+/// The older half lives this long (less two hours), the younger half twice as long.
 pub(super) const LIFE_SECONDS: u64 = 24 * 3600;
 const POOL: usize = 64 * 1024;
 
 /// Cheap, so that making events costs little beside storing them.
 struct Mixed(u64);
 
-impl ferryhook_core::env::Entropy for Mixed {
+impl Entropy for Mixed {
     fn fill(&self, bytes: &mut [u8]) {
         let mut state = self.0;
         for byte in bytes {
@@ -37,7 +44,7 @@ impl Shape {
     pub(super) fn new(sources: u64, events: u64, env: &Env) -> Self {
         let sources = (0..sources).map(|_| Id::new(env)).collect::<Vec<_>>();
         let mut event = samples::event();
-        event.origin = ferryhook_core::event::Origin::Webhook;
+        event.origin = Origin::Webhook;
         event.event_type = None;
         event.metadata = None;
         event.payload = None;
@@ -54,17 +61,14 @@ impl Shape {
         };
         let mut raw = vec![0u8; POOL + 1024];
         env.fill(&mut raw);
-        let pool: bytes::Bytes =
-            raw.into_iter().map(|byte| b'a' + byte % 26).collect::<Vec<_>>().into();
+        let pool: Bytes = raw.into_iter().map(|byte| b'a' + byte % 26).collect::<Vec<_>>().into();
         Self { sources: sources.into(), start: env.now(), events, event, claim, pool }
     }
+
     fn event(&self, number: u64) -> Event {
         let mut event = self.event.clone();
         let at = Timestamp::from_millis(self.start.as_millis() + number as i64 / 10);
-        let env = Env::new(
-            std::sync::Arc::new(ferryhook_core::env::ManualClock::new(at)),
-            std::sync::Arc::new(Mixed(number)),
-        );
+        let env = Env::new(Arc::new(ManualClock::new(at)), Arc::new(Mixed(number)));
         event.id = Id::at(at, &env);
         event.source_id = self.sources[(number % self.sources.len() as u64) as usize];
         event.received_at = at;
@@ -74,9 +78,10 @@ impl Shape {
         event.body = Body::from(self.pool.slice(from..from + 1024));
         // The younger half lives twice as long.
         let life = LIFE_SECONDS * (1 + number / (self.events / 2)).min(2) - 7200;
-        event.expires_at = Some(self.start + std::time::Duration::from_secs(life));
+        event.expires_at = Some(self.start + Duration::from_secs(life));
         event
     }
+
     fn claim(&self, event: &Event) -> Claim {
         let mut claim = self.claim.clone();
         claim.key = event.dedup_key.clone().unwrap();
@@ -84,11 +89,15 @@ impl Shape {
         claim.expires_at = event.expires_at.unwrap();
         claim
     }
+
+    /// Event, claim and pending marker: what ingest commits.
     pub(super) fn accept(&self, number: u64) -> Batch {
         let event = self.event(number);
         let claim = self.claim(&event);
         Batch::new().insert(&event).insert(&claim)
     }
+
+    /// The event has been delivered and waits no longer.
     pub(super) fn deliver(&self, number: u64) -> Batch {
         let event = self.event(number);
         let mut now = event.clone();
@@ -97,10 +106,12 @@ impl Shape {
         now.delivered_at = Some(event.received_at);
         Batch::new().replace(&Stored { record: event, revision: 1 }, &now)
     }
+
     pub(super) fn by_id(&self, number: u64) -> Query {
         let id = self.event(number).id;
         Query::index(Kind::Event, Index::EventById, format!("EVTID#{id}"))
     }
+
     pub(super) fn newest(&self, source: u64) -> Query {
         Query::table(Kind::Event, format!("SRC#{}", self.sources[source as usize]))
             .prefix("EVT#")
