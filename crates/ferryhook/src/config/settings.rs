@@ -42,7 +42,7 @@ pub const SETTINGS: [Setting; 10] = [
         key: "log",
         variable: "FERRYHOOK_LOG",
         flag: "log",
-        default: Some("info"),
+        default: Some("info,lsm_tree=warn"),
         help: "What to log, for example info,ferryhook_net=debug",
     },
     Setting {

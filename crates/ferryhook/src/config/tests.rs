@@ -40,7 +40,7 @@ fn nothing_given_is_enough() {
         listen: 127.0.0.1:8080,
         data: "./ferryhook-data",
         store: Embedded,
-        log: "info",
+        log: "lsm_tree=warn,info",
         shutdown_delay: 0ns,
         dynamo: Dynamo {
             endpoint: None,
