@@ -195,8 +195,11 @@ impl Upkeep {
                 continue;
             }
             if segment >= checkpoint.segment {
+                if total == 0 {
+                    continue; // nothing to win, and no reason to hurry the tree
+                }
                 // The tree's files have to catch up first; the next sweep may have it then.
-                if total > 0 && self.shared.tree.sealed_memtable_count() == 0 {
+                if self.shared.tree.sealed_memtable_count() == 0 {
                     (self.seal)()?;
                 }
                 break;
