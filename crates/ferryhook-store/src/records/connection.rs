@@ -19,6 +19,8 @@ pub(crate) fn by_id(id: Id<Connection>) -> IndexKey {
 
 impl Record for Connection {
     const KIND: Kind = Kind::Connection;
+    /// 2 has `orderingPolicy`.
+    const VERSION: u8 = 2;
 
     fn key(&self) -> Key {
         key(self.source_id, self.id)

@@ -206,6 +206,7 @@ const NAMES: &[&str] = &[
     "platformId",
     "redirectUri",
     "codeVerifier",
+    "orderingPolicy",
 ];
 
 #[cfg(test)]
