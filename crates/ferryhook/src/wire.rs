@@ -13,7 +13,7 @@ use ferryhook_net::Tasks;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::Config;
-use crate::control::Control;
+use crate::control::{Bell, Control, Handlers, Turns};
 use crate::storage::{self, Storage};
 use crate::telemetry;
 
@@ -33,7 +33,8 @@ pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
     storage.store.plans().seed(&plans).await.context("cannot set up the plans")?;
-    control(config, &storage, &tasks);
+    let bell: Bell = Arc::new(|_| {});
+    control(config, &env, &storage, bell, &tasks);
     let metrics = telemetry::metrics()?;
     tasks.spawn("metrics", keep_up(metrics.clone(), tasks.stopping()));
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
@@ -42,13 +43,23 @@ pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
 }
 
 /// A server that cannot have the socket (its name is too long, the file system knows none) serves
-/// all the same; only a backup has to wait until it stops.
-fn control(config: &Config, storage: &Storage, tasks: &Tasks) {
+/// all the same; only a backup or a change has to wait until it stops.
+fn control(config: &Config, env: &Env, storage: &Storage, bell: Bell, tasks: &Tasks) {
     let Some(engine) = storage.embedded.clone() else { return };
-    match Control::listen(&config.data, engine) {
-        Ok(control) => tasks.spawn("control", control.answer_until(tasks.stopping())),
+    let handlers = Handlers {
+        store: storage.store.clone(),
+        env: env.clone(),
+        engine,
+        allow: config.destinations_allow.0.clone(),
+        bell,
+        turns: Turns::default(),
+    };
+    match Control::listen(&config.data, handlers) {
+        Ok(control) => {
+            tasks.spawn("control", control.answer_until(tasks.clone(), tasks.stopping()));
+        }
         Err(error) => {
-            tracing::warn!(%error, "no control socket: backups need this server stopped");
+            tracing::warn!(%error, "no control socket: backup and apply need this server stopped");
         }
     }
 }
