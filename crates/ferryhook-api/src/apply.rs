@@ -12,9 +12,9 @@ use std::fmt;
 
 use ferryhook_core::source::{ConnectionType, Status};
 use ferryhook_core::{Connection, Env, Id, Source, limits};
+use ferryhook_net::client::Guard;
 use ferryhook_store::repositories::Edit;
 use ferryhook_store::{Slice, Store, StoreError, Stored};
-use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Complaint, Manifest, Secrets};
@@ -71,11 +71,11 @@ pub enum ApplyError {
 pub async fn run(
     store: &Store,
     env: &Env,
-    allow: &[IpNet],
+    guard: &Guard,
     asked: &Asked,
     bell: &(dyn Fn(Changed) + Send + Sync),
 ) -> Result<Outcome, ApplyError> {
-    let manifest = Manifest::parse(&asked.text, &asked.secrets, allow)
+    let manifest = Manifest::parse(&asked.text, &asked.secrets, guard)
         .map_err(|complaints| ApplyError::Manifest { file: asked.file.clone(), complaints })?;
     let owner = match asked.dry_run {
         true => owner::find(store).await?,

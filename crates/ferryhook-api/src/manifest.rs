@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 use ferryhook_core::{Secret, limits};
-use ipnet::IpNet;
+use ferryhook_net::client::Guard;
 
 use reader::{At, Reading};
 use tree::{Node, Place, Value};
@@ -62,9 +62,9 @@ impl fmt::Display for Complaint {
 
 impl Manifest {
     /// All complaints at once, in the order of the file.
-    pub fn parse(text: &str, secrets: &Secrets, allow: &[IpNet]) -> Result<Self, Vec<Complaint>> {
+    pub fn parse(text: &str, secrets: &Secrets, guard: &Guard) -> Result<Self, Vec<Complaint>> {
         let node = tree::read(text).map_err(|complaint| vec![complaint])?;
-        let reading = Reading { secrets, allow, complaints: RefCell::default() };
+        let reading = Reading { secrets, guard, complaints: RefCell::default() };
         let sources = sources(&At::root(&reading, &node)).unwrap_or_default();
         let mut complaints = reading.complaints.into_inner();
         complaints.sort_by_key(|complaint| (complaint.line, complaint.column));

@@ -10,6 +10,7 @@ use axum::Router;
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_net::Tasks;
+use ferryhook_net::client::Guard;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::Config;
@@ -50,7 +51,7 @@ fn control(config: &Config, env: &Env, storage: &Storage, bell: Bell, tasks: &Ta
         store: storage.store.clone(),
         env: env.clone(),
         engine,
-        allow: config.destinations_allow.0.clone(),
+        guard: Guard::new(config.destinations_allow.0.clone()),
         bell,
         turns: Turns::default(),
     };

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use ferryhook_core::{Secret, limits};
-use ipnet::IpNet;
+use ferryhook_net::client::Guard;
 use serde_json::Value as Json;
 
 use super::tree::{Name, Node, Place, Value};
@@ -16,7 +16,7 @@ use super::{Complaint, Secrets};
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
     pub(super) secrets: &'a Secrets,
-    pub(super) allow: &'a [IpNet],
+    pub(super) guard: &'a Guard,
     pub(super) complaints: RefCell<Vec<Complaint>>,
 }
 

@@ -21,6 +21,9 @@ const FIELDS: &[&str] = &[
     "connections",
 ];
 
+/// Kept among the source's settings.
+const SPLIT: &str = "split";
+
 const PROVIDER: &str = "custom";
 const PROVIDER_BYTES_MAX: usize = 64;
 const CONTENT_TYPE: &str = "text/plain; charset=utf-8";
@@ -61,7 +64,10 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
         .and_then(|bytes| u32::try_from(bytes).ok());
     let dedup_expression = fields.get("dedup").and_then(|at| dedup(&at));
     let custom_response = fields.get("customResponse").and_then(|at| custom_response(&at));
-    let config = fields.get("config").and_then(|at| config(&at)).unwrap_or_default();
+    let mut config = fields.get("config").and_then(|at| config(&at)).unwrap_or_default();
+    if let Some(at) = fields.get("split") {
+        config.insert(SPLIT.to_owned(), at.json());
+    }
     let connections = fields.get("connections").map(|at| connections(&at)).unwrap_or_default();
     Some(SourceSpec {
         name: name?,
@@ -134,6 +140,10 @@ fn config(at: &At<'_>) -> Option<Map> {
     let max = limits::SOURCE_CONFIG_BYTES_MAX;
     if bytes > max {
         at.complain(format!("must have at most {max} bytes as JSON, not {bytes}"));
+        return None;
+    }
+    if map.contains_key(SPLIT) {
+        at.complain("split is a field of the source, not of its config");
         return None;
     }
     Some(map)

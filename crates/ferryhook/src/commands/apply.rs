@@ -13,6 +13,7 @@ use anyhow::{Context, bail, ensure};
 use ferryhook_api::apply::{self, Asked, Outcome};
 use ferryhook_api::manifest::{self, Secrets};
 use ferryhook_core::{Env, Secret, limits};
+use ferryhook_net::client::Guard;
 
 use super::runtime;
 use crate::cli::Apply;
@@ -62,8 +63,8 @@ async fn apply(config: &Config, asked: Asked) -> anyhow::Result<Outcome> {
     let Request::Apply(asked) = request else { bail!("nothing was asked") };
     let env = Env::system();
     let storage = storage::open(config, env.clone()).await?;
-    let allow = &config.destinations_allow.0;
-    Ok(apply::run(&storage.store, &env, allow, &asked, &|_| {}).await?)
+    let guard = Guard::new(config.destinations_allow.0.clone());
+    Ok(apply::run(&storage.store, &env, &guard, &asked, &|_| {}).await?)
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

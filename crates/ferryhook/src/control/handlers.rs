@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use ferryhook_api::apply::{self, Asked, Changed};
 use ferryhook_core::Env;
+use ferryhook_net::client::Guard;
 use ferryhook_store::Store;
 use ferryhook_store::engine::embedded::Embedded;
-use ipnet::IpNet;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -24,7 +24,7 @@ pub struct Handlers {
     pub store: Store,
     pub env: Env,
     pub engine: Arc<Embedded>,
-    pub allow: Vec<IpNet>,
+    pub guard: Guard,
     pub bell: Bell,
     pub turns: Turns,
 }
@@ -76,7 +76,7 @@ impl Handlers {
     async fn apply(&self, asked: &Asked) -> Answered {
         let _turn = self.turns.apply.acquire().await;
         let bell = |changed| (self.bell)(changed);
-        match apply::run(&self.store, &self.env, &self.allow, asked, &bell).await {
+        match apply::run(&self.store, &self.env, &self.guard, asked, &bell).await {
             Ok(outcome) => done(&outcome),
             Err(error) => Err(error.to_string()),
         }
@@ -89,6 +89,6 @@ fn done(answer: &impl Serialize) -> Answered {
 
 impl fmt::Debug for Handlers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handlers").field("allow", &self.allow).finish_non_exhaustive()
+        f.debug_struct("Handlers").field("guard", &self.guard).finish_non_exhaustive()
     }
 }
