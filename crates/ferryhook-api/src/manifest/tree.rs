@@ -70,8 +70,14 @@ pub(crate) fn read(text: &str) -> Result<Node, Complaint> {
 /// The library ends its messages with the place, which we say in front.
 fn without_place(error: &serde_saphyr::Error) -> String {
     let error = error.without_snippet();
-    if let serde_saphyr::Error::DuplicateMappingKey { key: Some(name), .. } = error {
-        return format!("{name} stands there twice");
+    match error {
+        serde_saphyr::Error::DuplicateMappingKey { key: Some(name), .. } => {
+            return format!("{name} stands there twice");
+        }
+        serde_saphyr::Error::MultipleDocuments { .. } => {
+            return "there is a second document in the file".to_owned();
+        }
+        _ => {}
     }
     let text = error.to_string();
     let place =
