@@ -112,7 +112,7 @@ pub enum Cancel {
 }
 
 /// Replays have a lane of their own, so that they cannot delay what is new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     Live,

@@ -3,7 +3,7 @@
 //! Until it is settled a delivery also stands in the queue of its connection: a partition of the
 //! due index for each, so that what piles up for one destination is never in the way of another.
 
-use ferryhook_core::delivery::State;
+use ferryhook_core::delivery::{Lane, State};
 use ferryhook_core::{Connection, Delivery, Event, Id, Timestamp};
 
 use super::event;
@@ -15,6 +15,14 @@ pub(crate) const PREFIX: &str = "DLV#";
 
 pub(crate) fn key(of: Id<Event>, over: Id<Connection>) -> Key {
     Key::new(Table::Events, event::partition(of), format!("{PREFIX}{over}"))
+}
+
+/// Replays queue apart, so that a million of them do not stand before what is new.
+pub(crate) fn queue(connection: Id<Connection>, lane: Lane) -> String {
+    match lane {
+        Lane::Live => connection.to_string(),
+        Lane::Replay => format!("{connection}#replay"),
+    }
 }
 
 /// By when it is due; where order counts, by when its event came, whatever happens to it, so
@@ -40,8 +48,9 @@ impl Record for Delivery {
     }
 
     fn indexes(&self) -> Vec<IndexKey> {
-        let entry =
-            |at: Timestamp| IndexKey::new(Index::Due, self.connection_id.as_str(), at.as_millis());
+        let entry = |at: Timestamp| {
+            IndexKey::new(Index::Due, queue(self.connection_id, self.lane), at.as_millis())
+        };
         place_in_queue(self).map(entry).into_iter().collect()
     }
 

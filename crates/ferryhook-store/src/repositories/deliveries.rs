@@ -3,6 +3,7 @@
 //! All of that is buffered. If a crash undoes a plan, its event is still pending; if it undoes a
 //! lease or an attempt, the delivery is still due. Something may be sent twice, nothing is lost.
 
+use ferryhook_core::delivery::Lane;
 use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Timestamp};
 
 use super::{Slice, Window};
@@ -116,10 +117,12 @@ impl Deliveries<'_> {
     pub async fn list_open(
         &self,
         connection: Id<Connection>,
+        lane: Lane,
         window: Window,
         slice: Slice,
     ) -> Result<Page<Stored<Delivery>>, StoreError> {
-        let query = Query::index(Kind::Delivery, Index::Due, connection.as_str());
+        let queue = delivery::queue(connection, lane);
+        let query = Query::index(Kind::Delivery, Index::Due, queue);
         let query = window.numbers(query, Timestamp::as_millis);
         self.0.list(slice.of(query)).await
     }

@@ -3,7 +3,7 @@
 
 use std::slice::from_ref;
 
-use ferryhook_core::delivery::{Cancel, Hold, State};
+use ferryhook_core::delivery::{Cancel, Hold, Lane, State};
 use ferryhook_core::event::Status;
 use ferryhook_core::{Delivery, Event, connection, key, source, user};
 use ferryhook_store::repositories::Arrival;
@@ -430,7 +430,8 @@ async fn pending(bench: &Bench, home: Home) -> Vec<Event> {
 async fn due(bench: &Bench, of: &Delivery) -> usize {
     let window = Window::until(bench.now());
     let deliveries = bench.store.deliveries();
-    let list = async |slice| deliveries.list_open(of.connection_id, window, slice).await;
+    let list =
+        async |slice| deliveries.list_open(of.connection_id, Lane::Live, window, slice).await;
     all(Slice::default(), list).await.len()
 }
 
@@ -544,7 +545,8 @@ pub(crate) async fn an_ordered_queue_is_in_the_order_of_its_events(bench: Bench)
     let was = deliveries.find(expected[0], connection).await.unwrap().unwrap();
     let state = State::Waiting { next_attempt_at: bench.later(3600) };
     deliveries.replace(&was, Delivery { state, ..was.record.clone() }).await.unwrap();
-    let list = async |slice| deliveries.list_open(connection, Window::ALWAYS, slice).await;
+    let list =
+        async |slice| deliveries.list_open(connection, Lane::Live, Window::ALWAYS, slice).await;
     let listed = all(Slice::default(), list).await;
     assert_eq!(listed.iter().map(|one| one.event_id).collect::<Vec<_>>(), expected);
 }
