@@ -55,9 +55,8 @@ pub const CONCURRENCY_MAX: u16 = 1_000;
 pub const RATE_PER_SECOND_MAX: u32 = 100_000;
 pub const ORDERING_KEY_BYTES_MAX: usize = 256;
 
-/// How long a replaced secret is still honoured, and how many of them.
+/// How long a replaced secret is still honoured.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
-pub const PREVIOUS_SECRETS_MAX: usize = 4;
 
 /// A file for `ferryhook apply`.
 pub const MANIFEST_BYTES_MAX: usize = 1024 * 1024;

@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
+use crate::signature::SECRETS_MAX;
 use crate::{Env, Timestamp, limits};
 
 /// `==` is for tests and for noticing a change; it takes longer the more characters agree, so a
@@ -54,7 +55,7 @@ impl Previous {
     pub fn after_rotation(replaced: Secret, earlier: &[Previous], now: Timestamp) -> Vec<Previous> {
         let newest = Previous { secret: replaced, valid_until: now + limits::SECRET_OVERLAP };
         let earlier = earlier.iter().filter(|old| now < old.valid_until).cloned();
-        std::iter::once(newest).chain(earlier).take(limits::PREVIOUS_SECRETS_MAX).collect()
+        std::iter::once(newest).chain(earlier).take(SECRETS_MAX - 1).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! A connection, as it is written down under its source.
 
 use ferryhook_core::connection::{Method, OrderingPolicy, Status};
+use ferryhook_core::event_types::EventTypes;
 use ferryhook_core::retry::Policy;
-use ferryhook_core::{Headers, Secret, limits};
+use ferryhook_core::{Headers, Secret, limits, outgoing};
 
 use super::reader::At;
 
@@ -118,15 +119,21 @@ fn url(at: &At<'_>) -> Option<String> {
 fn headers(at: &At<'_>) -> Headers {
     let mut headers = Vec::new();
     for (name, value) in at.entries() {
-        if let Some(text) = value.secret() {
+        if let Some(text) = value.secret()
+            && value.accept(outgoing::check_custom(name, text.expose())).is_some()
+        {
             headers.push((name.to_owned(), text.expose().to_owned()));
         }
     }
-    Headers::new(headers)
+    let headers = Headers::new(headers);
+    at.accept(outgoing::check_all_custom(&headers));
+    headers
 }
 
 fn event_types(at: &At<'_>) -> Vec<String> {
-    at.list().iter().filter_map(At::text).collect()
+    let types: Vec<_> = at.list().iter().filter_map(At::text).collect();
+    at.accept(EventTypes::compile(&types));
+    types
 }
 
 /// Kept as the text that it is read from again at each start.

@@ -185,7 +185,9 @@ fn complaints_about_connections_say_what_is_wrong() {
         "method: post",
         "headers: [a]",
         "headers: {X-A: 1}",
+        "headers: {Host: a, 'b c': d}",
         "eventTypes: order.*",
+        "eventTypes: ['']",
         "retry: [0, 86401]",
         "retry: {schedule: [], jitter: 1}",
         "timeoutMs: 999",
@@ -204,7 +206,10 @@ fn complaints_about_connections_say_what_is_wrong() {
     6:17: sources[0].connections[0].method: must be one of POST, PUT, PATCH, DELETE, GET, original, not "post"
     6:18: sources[0].connections[0].headers: must be a map, not a list
     6:24: sources[0].connections[0].headers.X-A: must be text (put it in quotes), not a number
+    6:25: sources[0].connections[0].headers.Host: Host belongs to the transport of each request and cannot be set
+    6:35: sources[0].connections[0].headers.b c: "b c" is not a header name: letters, digits and !#$%&'*+-.^_`|~ only
     6:21: sources[0].connections[0].eventTypes: must be a list, not text
+    6:21: sources[0].connections[0].eventTypes: an event type must not be empty; leave the list empty to get every event
     6:16: sources[0].connections[0].retry: a wait is at most 86400 seconds, not 86401
     6:16: sources[0].connections[0].retry: the retry configuration is not understood: unknown field `jitter`, expected one of `schedule`, `jitterPercent`, `rules`
     6:20: sources[0].connections[0].timeoutMs: must be a whole number from 1000 to 30000

@@ -27,6 +27,6 @@ fn a_replaced_secret_is_honoured_for_a_day() {
     assert_eq!(names(&previous), "fedc");
     assert_eq!(previous[0].valid_until, env.now() + 23 * hour);
 
-    clock.advance(22 * hour);
+    clock.advance(21 * hour);
     assert_eq!(names(&Previous::after_rotation(Secret::new("g"), &previous, env.now())), "gfe");
 }
