@@ -11,12 +11,13 @@ use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::Guard;
+use ferryhook_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::Config;
 use crate::control::{Bell, Control, Handlers, Turns};
 use crate::storage::{self, Storage};
-use crate::telemetry;
+use crate::{echo, telemetry};
 
 /// Histograms gather samples until somebody sorts them into buckets.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
@@ -27,9 +28,18 @@ pub struct Wired {
     pub readiness: Arc<Readiness>,
     /// Awaited after the last connection has gone.
     pub tasks: Tasks,
+    pub store: Store,
 }
 
-pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
+/// What a server is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Serving,
+    /// Has a receiver of its own.
+    Development,
+}
+
+pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
     let tasks = Tasks::new();
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
@@ -38,9 +48,14 @@ pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
     control(config, &env, &storage, bell, &tasks);
     let metrics = telemetry::metrics()?;
     tasks.spawn("metrics", keep_up(metrics.clone(), tasks.stopping()));
+    let store = storage.store.clone();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
-    let app = App { env, readiness: readiness.clone(), metrics };
-    Ok(Wired { router: router(app), readiness, tasks })
+    let app = App { env: env.clone(), readiness: readiness.clone(), metrics };
+    let router = match purpose {
+        Purpose::Serving => router(app),
+        Purpose::Development => router(app).merge(echo::router(store.clone(), env)),
+    };
+    Ok(Wired { router, readiness, tasks, store })
 }
 
 /// A server that cannot have the socket (its name is too long, the file system knows none) serves
