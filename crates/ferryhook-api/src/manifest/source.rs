@@ -1,6 +1,8 @@
 //! A source, as it is written down.
 
+use ferryhook_core::dedup::Rule;
 use ferryhook_core::source::{CustomResponse, Status, VerificationMode};
+use ferryhook_core::split::{self, Split};
 use ferryhook_core::{Map, Secret, limits};
 use serde_json::Value as Json;
 
@@ -20,9 +22,6 @@ const FIELDS: &[&str] = &[
     "config",
     "connections",
 ];
-
-/// Kept among the source's settings.
-const SPLIT: &str = "split";
 
 const PROVIDER: &str = "custom";
 const PROVIDER_BYTES_MAX: usize = 64;
@@ -66,7 +65,9 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
     let custom_response = fields.get("customResponse").and_then(|at| custom_response(&at));
     let mut config = fields.get("config").and_then(|at| config(&at)).unwrap_or_default();
     if let Some(at) = fields.get("split") {
-        config.insert(SPLIT.to_owned(), at.json());
+        let written = at.json();
+        at.accept(Split::parse(Some(&written), provider.as_deref().unwrap_or_default()));
+        config.insert(split::SETTING.to_owned(), written);
     }
     let connections = fields.get("connections").map(|at| connections(&at)).unwrap_or_default();
     Some(SourceSpec {
@@ -94,7 +95,9 @@ fn provider(at: &At<'_>) -> Option<String> {
 }
 
 fn dedup(at: &At<'_>) -> Option<String> {
-    at.text()
+    let text = at.text()?;
+    at.accept(Rule::parse(&text))?;
+    Some(text)
 }
 
 fn custom_response(at: &At<'_>) -> Option<CustomResponse> {
@@ -142,7 +145,7 @@ fn config(at: &At<'_>) -> Option<Map> {
         at.complain(format!("must have at most {max} bytes as JSON, not {bytes}"));
         return None;
     }
-    if map.contains_key(SPLIT) {
+    if map.contains_key(split::SETTING) {
         at.complain("split is a field of the source, not of its config");
         return None;
     }

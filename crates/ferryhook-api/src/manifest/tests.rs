@@ -156,6 +156,9 @@ sources:
         url: https://example.com
   - name: twice
     config: { split: true }
+  - name: rules
+    dedup: order.id
+    split: 7
 version: 1
 "), @r#"
     3:5: sources[0].nmae: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, split, customResponse, config, connections
@@ -195,6 +198,7 @@ fn complaints_about_connections_say_what_is_wrong() {
         "concurrency: 1001",
         "ratePerSecond: fast",
         "ordering: {policy: block}",
+        "ordering: {key: order}",
         "ordering: {key: body.a, policy: skip}",
         "ordering: {key: body.a, policy: park, skipAfter: 2}",
         "signingSecret: ''",

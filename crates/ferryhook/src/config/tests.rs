@@ -42,6 +42,9 @@ fn nothing_given_is_enough() {
         store: Embedded,
         log: "lsm_tree=warn,info",
         shutdown_delay: 0ns,
+        destinations_allow: Networks(
+            [],
+        ),
         dynamo: Dynamo {
             endpoint: None,
             region: None,
@@ -87,6 +90,7 @@ fn mistakes_are_named() {
         complaint("", &[("FERRYHOOK_LISTEN", "8080")]),
         complaint("", &[("FERRYHOOK_LOG", "ferryhook=loud")]),
         complaint("", &[("DYNAMO_TTL_DAYS", "3651")]),
+        complaint("", &[("FERRYHOOK_DESTINATION_ALLOW", "10.0.0.0/8,localhost")]),
         complaint("listen", &[]),
     ];
     insta::assert_snapshot!(complaints.join("\n"), @r#"
@@ -99,12 +103,21 @@ fn mistakes_are_named() {
     listen must be an address such as 127.0.0.1:8080, not "8080" (from FERRYHOOK_LISTEN)
     log must be a log filter such as info,ferryhook_net=debug, not "ferryhook=loud" (from FERRYHOOK_LOG)
     dynamo.ttlDays must be a number of days from 1 to 3650, not "3651" (from DYNAMO_TTL_DAYS)
+    destinations.allow must be networks with commas between them, such as 10.0.0.0/8,fd00::/8, not "10.0.0.0/8,localhost" (from FERRYHOOK_DESTINATION_ALLOW)
     cannot read the configuration file ferryhook.toml: TOML parse error at line 1, column 7
       |
     1 | listen
       |       ^
     key with no value, expected `=`
     "#);
+}
+
+/// A bare address is a network of one.
+#[test]
+fn networks_are_listed_with_commas() {
+    let file = "destinations.allow = '10.0.0.0/8, ::1,fd00::/8'";
+    let (config, _) = load(file, &[], &[]).unwrap();
+    assert_eq!(config.destinations_allow.to_string(), "10.0.0.0/8, ::1/128, fd00::/8");
 }
 
 #[test]

@@ -8,8 +8,10 @@
 
 mod ferry;
 
+mod apply;
 mod backups;
 mod configuration;
+mod dev;
 mod health;
 mod schema;
 mod stopping;
