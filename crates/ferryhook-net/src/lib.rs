@@ -5,7 +5,8 @@
 
 pub mod limits;
 pub mod listener;
+pub mod problem;
 pub mod tasks;
 
-pub use listener::{Bounds, Peer, serve};
+pub use listener::{Bounds, Peer, Trusted, framing, serve};
 pub use tasks::Tasks;
