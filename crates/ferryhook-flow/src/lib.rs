@@ -1,7 +1,13 @@
 //! The data plane: what happens to an event between the sender's request and the destination's
 //! answer.
 //!
-//! Nothing is here yet. What comes, in the order an event meets it: ingest (accepts and stores),
-//! process (verifies, filters and reshapes, and plans deliveries), deliver (tries, and tries
-//! again), and sweep, the periodic look for work whose bell was lost. None of it will manage
+//! In the order an event meets it: where it goes ([`routes`]), who lets it in ([`ingest`]). What
+//! comes: process (verifies, filters and reshapes, and plans deliveries), deliver (tries, and
+//! tries again), and sweep, the periodic look for work whose bell was lost. None of it manages
 //! anything: sources and connections are made in `ferryhook-api`, and the two meet in the store.
+
+pub mod ingest;
+pub mod routes;
+
+pub use ingest::{HandOver, Ingest};
+pub use routes::{Route, Routes, Way};

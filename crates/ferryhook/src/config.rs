@@ -8,17 +8,19 @@ mod settings;
 mod values;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
 pub use settings::{DataScope, Flags, FlagsOf, TablesScope};
 pub use values::{ConfigError, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
+const BODY_SECONDS_MAX: u64 = 300;
 const TTL_DAYS_MAX: u32 = 3650;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +31,20 @@ pub struct Config {
     /// A filter of `tracing`: `info`, or `info,ferryhook_net=debug`.
     pub log: String,
     pub shutdown_delay: Duration,
+    pub ingest: Ingest,
     pub dynamo: Dynamo,
 }
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ingest {
+    pub trusted_proxies: Networks,
+    /// For a whole body, however it drips.
+    pub body_within: Duration,
+}
+
+/// Written one behind the other, with commas.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Networks(pub Vec<IpNet>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreKind {
@@ -72,6 +86,17 @@ impl Config {
                 0..=SHUTDOWN_DELAY_SECONDS_MAX,
                 "a number of seconds from 0 to 300",
             )?),
+            ingest: Ingest {
+                trusted_proxies: values.parse(
+                    "ingest.trustedProxies",
+                    "a list of networks such as 10.0.0.0/8,::1/128",
+                )?,
+                body_within: Duration::from_secs(values.parse_within(
+                    "ingest.bodySeconds",
+                    1..=BODY_SECONDS_MAX,
+                    "a number of seconds from 1 to 300",
+                )?),
+            },
             dynamo: Dynamo {
                 endpoint: values.get("dynamo.endpoint").map(str::to_owned),
                 region: values.get("dynamo.region").map(str::to_owned),
@@ -84,6 +109,20 @@ impl Config {
                 )?,
             },
         })
+    }
+}
+
+impl FromStr for Networks {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let written = text.split(',').map(str::trim).filter(|network| !network.is_empty());
+        // One address is the smallest network there is.
+        let network = |text: &str| match text.parse::<IpAddr>() {
+            Ok(address) => Ok(IpNet::from(address)),
+            Err(_) => text.parse::<IpNet>().map_err(drop),
+        };
+        written.map(network).collect::<Result<_, _>>().map(Self)
     }
 }
 

@@ -210,8 +210,15 @@ impl Events<'_> {
     }
 
     /// Counts that it came again. A crash may forget the last few.
-    pub async fn count_duplicates(&self, event: &Event, times: u32) -> Result<(), StoreError> {
-        let patch = Patch::of(Kind::Event, event.key()).add("duplicateCount", times.into());
+    pub async fn count_duplicates(
+        &self,
+        source: Id<Source>,
+        received_at: Timestamp,
+        id: Id<Event>,
+        times: u32,
+    ) -> Result<(), StoreError> {
+        let key = event::key(source, received_at, id);
+        let patch = Patch::of(Kind::Event, key).add("duplicateCount", times.into());
         self.0.commit_buffered(Batch::new().patch(patch)).await
     }
 

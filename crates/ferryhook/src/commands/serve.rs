@@ -43,7 +43,7 @@ async fn serve(config: &Config, values: &Values) -> anyhow::Result<()> {
             () = signals.next() => {}
         }
     };
-    let cut = ferryhook_net::serve(listener, wired.router, Bounds::default(), stop).await;
+    let cut = ferryhook_net::serve(listener, wired.front, Bounds::default(), stop).await;
     let unfinished = wired.tasks.finish(TASKS_GRACE).await;
     drop(wired.readiness); // the last to know the store, which closes here
     if cut + unfinished > 0 {
