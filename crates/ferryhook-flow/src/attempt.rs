@@ -182,12 +182,9 @@ fn headers(
     outgoing::headers(&leaving, |name, value| {
         // What does not parse was refused before; this only keeps a mistake from being sent.
         let name = HeaderName::from_bytes(name.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
             headers.append(name, value);
         }
     });
     headers
 }
-
-#[cfg(test)]
-mod tests;

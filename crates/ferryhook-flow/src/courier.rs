@@ -140,7 +140,9 @@ impl Courier {
         let planning = AssertUnwindSafe(|| plan::plan(&event, route, now.wall, &self.0.env));
         let planned = match std::panic::catch_unwind(planning) {
             Ok(Ok(planned)) => planned,
-            Ok(Err(error)) => return Some(self.clone().unplanned(event, error.to_string()).boxed()),
+            Ok(Err(error)) => {
+                return Some(self.clone().unplanned(event, error.to_string()).boxed());
+            }
             Err(_) => {
                 let reason = "the rules of a connection crashed".to_owned();
                 return Some(self.clone().unplanned(event, reason).boxed());
@@ -160,8 +162,7 @@ impl Courier {
                 let of = lane_of(way, delivery::Lane::Live);
                 let piece = Piece::Fresh(parcel.clone(), place);
                 let due = due.unwrap_or(now.wall);
-                let work =
-                    Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
+                let work = Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
                 if due > now.wall {
                     watched.lanes.defer(of);
                     turned_away.push((of.id, due));
@@ -201,10 +202,11 @@ impl Courier {
         }
         tracing::warn!(event.id = %id, tries, given_up, reason, "an event cannot be processed");
         let events = inner.store.events();
-        let replaced = inner.until_stored(async || match events.replace(&was, event.clone()).await {
-            Err(error) if error.is_refused() => Ok(false), // someone else has it
-            other => other.map(|_| true),
-        });
+        let replaced =
+            inner.until_stored(async || match events.replace(&was, event.clone()).await {
+                Err(error) if error.is_refused() => Ok(false), // someone else has it
+                other => other.map(|_| true),
+            });
         if replaced.await == Some(true) && given_up {
             inner.gauges.dead();
         }

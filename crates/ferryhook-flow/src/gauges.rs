@@ -51,9 +51,7 @@ impl Gauges {
             "ferryhook_dead_letters_total",
             "Events that could not be processed."
         );
-        let phase = |phase: &'static str| {
-            metrics::histogram!("ferryhook_delivery_duration_seconds", "phase" => phase)
-        };
+        let phase = |phase: &'static str| metrics::histogram!("ferryhook_delivery_duration_seconds", "phase" => phase);
         let attempts = |outcome: &'static str, class: &'static str| {
             metrics::counter!("ferryhook_delivery_attempts_total",
                 "destination_type" => "http", "outcome" => outcome, "status_class" => class)

@@ -323,7 +323,8 @@ impl Lanes {
     }
 
     fn tick(&mut self, now: Moment) {
-        while let Some((at, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now.passed) {
+        while let Some((at, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now.passed)
+        {
             self.timers.remove(&(at, id));
             if let Some(lane) = self.lanes.get_mut(&id) {
                 lane.timer = None;
@@ -342,6 +343,3 @@ impl Lanes {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -33,10 +33,9 @@ pub(crate) fn plan(
 ) -> Result<Vec<Planned>, Unplannable> {
     let mut plans = Vec::with_capacity(route.ways.len());
     for way in &route.ways {
-        let wants = way.wants(event).map_err(|reason| Unplannable {
-            connection: way.connection.id.to_string(),
-            reason,
-        })?;
+        let wants = way
+            .wants(event)
+            .map_err(|reason| Unplannable { connection: way.connection.id.to_string(), reason })?;
         if wants {
             plans.push(Planned { delivery: delivery(event, way, now, env), way: way.clone() });
         }
@@ -46,8 +45,7 @@ pub(crate) fn plan(
 
 /// The delivery of an event over one connection, wanted or not.
 pub(crate) fn delivery(event: &Event, way: &Way, now: Timestamp, env: &Env) -> Delivery {
-    let mut delivery =
-        Delivery::plan(event, &way.connection, &way.policy, now, env.fraction());
+    let mut delivery = Delivery::plan(event, &way.connection, &way.policy, now, env.fraction());
     delivery.order_key = way.order_key(event);
     match way.connection.status {
         Status::Paused => delivery.hold(Hold::ConnectionPaused, now),

@@ -110,7 +110,10 @@ async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
 /// Events that were held while their source was paused, of sources that no longer are.
 async fn release_held(
     courier: &Courier,
-    sources: Vec<(ferryhook_core::Id<ferryhook_core::Account>, ferryhook_core::Id<ferryhook_core::Source>)>,
+    sources: Vec<(
+        ferryhook_core::Id<ferryhook_core::Account>,
+        ferryhook_core::Id<ferryhook_core::Source>,
+    )>,
 ) -> Result<(), StoreError> {
     let inner = courier.inner();
     let mut last = None;
@@ -153,12 +156,18 @@ async fn try_release(courier: &Courier, route: &Route) -> Result<(), StoreError>
                 continue;
             }
             let now = inner.now().wall;
-            let stands =
-                Standing { status: Status::Received, pending_since: Some(now), ..held.standing().record };
+            let stands = Standing {
+                status: Status::Received,
+                pending_since: Some(now),
+                ..held.standing().record
+            };
             match events.progress(&held, &held.standing(), stands).await {
                 Ok(standing) => {
-                    let event =
-                        Event { status: stands.status, pending_since: stands.pending_since, ..held.record };
+                    let event = Event {
+                        status: stands.status,
+                        pending_since: stands.pending_since,
+                        ..held.record
+                    };
                     let event = Stored { record: event, revision: standing.revision };
                     if let Some(rest) = courier.process(event, route) {
                         rest.await;

@@ -1,8 +1,8 @@
 //! What a connection asks of its lane.
 
+use ferryhook_core::Connection;
 use ferryhook_core::connection::{OrderingPolicy, Status};
 use ferryhook_core::delivery::Lane;
-use ferryhook_core::Connection;
 
 use crate::lanes::{Ordering, Terms};
 use crate::limits;

@@ -123,11 +123,7 @@ impl Courier {
         }
     }
 
-    fn without_attempt(
-        &self,
-        of: &LaneOf,
-        next: impl FnOnce(Timestamp) -> Delivery,
-    ) -> Outcomes {
+    fn without_attempt(&self, of: &LaneOf, next: impl FnOnce(Timestamp) -> Delivery) -> Outcomes {
         let now = self.0.now();
         self.0.lanes().lanes.attempted(of.id, Felt::Nothing, now);
         Outcomes { delivery: next(now.wall), made: None, consequence: Consequence::Nothing }
@@ -136,14 +132,8 @@ impl Courier {
     async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
         let inner = &self.0;
         let (event, delivery) = (hand.event(), hand.delivery());
-        let sending = attempt::attempt(
-            &*inner.outbound,
-            &inner.guard,
-            &inner.env,
-            event,
-            delivery,
-            way,
-        );
+        let sending =
+            attempt::attempt(&*inner.outbound, &inner.guard, &inner.env, event, delivery, way);
         let made = match AssertUnwindSafe(sending).catch_unwind().await {
             Ok(made) => made,
             Err(_) => crashed(event, delivery, way, inner.env.now()),

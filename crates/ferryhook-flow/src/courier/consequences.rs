@@ -5,9 +5,9 @@ use ferryhook_core::connection::Status;
 use ferryhook_core::delivery::{Consequence, State};
 use ferryhook_core::{Connection, Event};
 
+use super::Courier;
 use super::carry::Hand;
 use super::settle::Outcomes;
-use super::Courier;
 use crate::attempt::Made;
 use crate::feed::Happening;
 use crate::lanes::LaneOf;
