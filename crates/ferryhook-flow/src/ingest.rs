@@ -18,12 +18,14 @@ mod rejections;
 mod room;
 mod shards;
 mod tallies;
+mod unpack;
 mod writes;
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -100,6 +102,8 @@ struct Door {
     /// Events that are not durable yet.
     waiting: Room,
     meters: Meters,
+    /// In which second it was last said that the store is away.
+    complained_at: AtomicU64,
 }
 
 impl Ingest {
@@ -126,6 +130,7 @@ impl Ingest {
             reading: Room::new(usize::MAX, limits::READING_BYTES_MAX),
             waiting: Room::new(limits::WAITING_MAX, limits::WAITING_BYTES_MAX),
             meters: Meters::new(),
+            complained_at: AtomicU64::new(u64::MAX),
         }));
         tasks.spawn("count", ingest.clone().flush_until(tasks.stopping()));
         ingest
@@ -216,11 +221,14 @@ impl Door {
         let bounds =
             body::Bounds { bytes_max, within: self.settings.body_within, room: &self.reading };
         let body = body::read(body, bounds).await?;
-        let place = self.waiting.enter(body.len()).ok_or(Refusal::Crowded)?;
+        let place = self.waiting.enter(body.len());
+        let mut place = place.ok_or(Refusal::Crowded)?;
         let (bytes, now) = (body.len(), self.env.now());
-
         let letter = Letter::new(head, suffix, self.sender(head));
-        let arrivals = self.arrivals(route, &letter, body, now)?;
+        let arrivals = unpack::arrivals(self, route, letter, body, now, &mut place)?;
+        if route.plan.events_per_minute.is_some() {
+            self.rates.add(route.source.id, arrivals.len() as u64 - 1);
+        }
         let work = self.clone().store(route.clone(), arrivals, now, place);
         let told = adopted::to_its_end(&self.tasks, work).await?;
         self.meters.note_bytes(bytes);
@@ -249,21 +257,6 @@ impl Door {
     fn sender(&self, head: &Parts) -> Option<std::net::IpAddr> {
         let peer = head.extensions.get::<Peer>()?;
         Some(self.settings.trusted.sender(peer.0.ip(), &head.headers))
-    }
-
-    /// The events of one request, each with its claim.
-    fn arrivals(
-        &self,
-        route: &Route,
-        letter: &Letter,
-        body: Bytes,
-        now: Timestamp,
-    ) -> Result<Vec<Arrival>, Refusal> {
-        if letter.event_bytes(&body) > limits::EVENT_BYTES_MAX {
-            return Err(Refusal::DoesNotFit);
-        }
-        let id = Id::at(now, &self.env);
-        Ok(vec![Arrival { event: letter.event(route, id, now, body), claim: None }])
     }
 
     /// Commits, then hands over what is new. From the first step to the last this must not be
@@ -341,7 +334,11 @@ impl Door {
         match error {
             StoreError::OutOfBounds(_) => Refusal::DoesNotFit,
             error => {
-                tracing::warn!(%error, "an event was not stored");
+                // Once a second: every request of an outage ends up here.
+                let second = self.env.elapsed().as_secs();
+                if self.complained_at.swap(second, Ordering::Relaxed) != second {
+                    tracing::warn!(%error, "events are not taken in");
+                }
                 Refusal::StoreAway
             }
         }

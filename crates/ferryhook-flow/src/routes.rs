@@ -6,6 +6,7 @@
 
 mod cache;
 mod load;
+mod reading;
 mod way;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use tokio::sync::oneshot;
 
 use cache::{Cache, Found};
 
+pub use reading::Reading;
 pub use way::Way;
 
 /// The bounds of the cache.
@@ -47,6 +49,7 @@ pub mod limits {
 #[derive(Debug)]
 pub struct Route {
     pub source: Source,
+    pub reading: Reading,
     pub plan: Allowance,
     pub account_status: account::Status,
     /// Its connections, without those that are deleted; the paused ones hold what they get.

@@ -30,12 +30,13 @@ impl<T> Future for Adopted<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let Some(work) = &mut self.work else {
+        // Taken out meanwhile: work that panics is not to be taken up again.
+        let Some(mut work) = self.work.take() else {
             return Poll::Pending; // asked again after it was done
         };
         let done = work.as_mut().poll(context);
-        if done.is_ready() {
-            self.work = None;
+        if done.is_pending() {
+            self.work = Some(work);
         }
         done
     }
@@ -45,7 +46,7 @@ impl<T> Drop for Adopted<T> {
     fn drop(&mut self) {
         let Some(work) = self.work.take() else { return };
         // Without a runtime the process is at its end, and the store is what remembers.
-        if !std::thread::panicking() && Handle::try_current().is_ok() {
+        if Handle::try_current().is_ok() {
             self.tasks.spawn("finish a request", async move { drop(work.await) });
         }
     }

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use ferryhook_core::event::{Origin, Status};
-use ferryhook_core::{Event, Headers, Id, Rejection, Timestamp, source};
+use ferryhook_core::rejection::Cause;
+use ferryhook_core::{Body, Event, Headers, Id, Rejection, Timestamp, source};
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
@@ -13,6 +14,7 @@ use super::limits;
 use super::refusal::Refusal;
 use crate::routes::Route;
 
+#[derive(Debug, Clone)]
 pub(super) struct Letter {
     pub(super) method: String,
     pub(super) path: Option<String>,
@@ -40,7 +42,7 @@ impl Letter {
     }
 
     /// As the store will count it, rounded up.
-    pub(super) fn event_bytes(&self, body: &Bytes) -> usize {
+    pub(super) fn event_bytes(&self, body: &Body) -> usize {
         let texts = [&self.path, &self.query, &self.content_type];
         let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
         body.len() + self.headers_bytes + texts + self.method.len()
@@ -48,7 +50,13 @@ impl Letter {
 
     /// The event that this letter brings. It waits for its deliveries to be planned, unless the
     /// source is paused or nobody wants its events.
-    pub(super) fn event(&self, route: &Route, id: Id<Event>, now: Timestamp, body: Bytes) -> Event {
+    pub(super) fn into_event(
+        self,
+        route: &Route,
+        id: Id<Event>,
+        now: Timestamp,
+        body: Body,
+    ) -> Event {
         let Route { source, plan, .. } = route;
         let status = match source.status {
             source::Status::Paused => Status::Held,
@@ -68,13 +76,13 @@ impl Letter {
             metadata: None,
             dedup_key: None,
             duplicate_count: 0,
-            method: Some(self.method.clone()),
-            path: self.path.clone(),
-            query: self.query.clone(),
-            content_type: self.content_type.clone(),
+            method: Some(self.method),
+            path: self.path,
+            query: self.query,
+            content_type: self.content_type,
             source_ip: self.sender.map(|sender| sender.to_string()),
-            headers: self.headers.clone(),
-            body: body.into(),
+            headers: self.headers,
+            body,
             payload: None,
             received_at: now,
             processing_tries: 0,
@@ -92,14 +100,17 @@ impl Letter {
         id: Id<Rejection>,
         now: Timestamp,
         refusal: &Refusal,
-        cause: ferryhook_core::rejection::Cause,
+        cause: Cause,
     ) -> Rejection {
         // Only what could not be understood was read to its end.
         let (body, body_truncated) = match refusal {
-            Refusal::Unparsable { body, .. } => match self.event_bytes(body) {
-                bytes if bytes <= limits::EVENT_BYTES_MAX => (body.clone(), false),
-                _ => (body.slice(..body.len().min(limits::BEGINNING_BYTES_KEPT)), true),
-            },
+            Refusal::Unparsable { body, .. } => {
+                let body = body.clone();
+                match self.event_bytes(&body.clone().into()) <= limits::EVENT_BYTES_MAX {
+                    true => (body, false),
+                    false => (body.slice(..limits::BEGINNING_BYTES_KEPT), true),
+                }
+            }
             Refusal::TooLarge { beginning, .. } => (beginning.clone(), true),
             _ => (Bytes::new(), true),
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferryhook_core::{Account, Id, Source, Timestamp, account, source};
 use ferryhook_store::{Slice, Store, StoreError};
 
-use super::{Allowance, Route, Way, limits};
+use super::{Allowance, Reading, Route, Way, limits};
 
 /// `None` when there is no such source, or when it is deleted. `before` is what was read the last
 /// time, if anything.
@@ -30,7 +30,11 @@ pub(super) async fn route(
     };
     let account_status = account.map_or(account::Status::Active, |account| account.status);
     let ways = ways(store, id, before, now).await?;
-    Ok(Some(Arc::new(Route { source, plan, account_status, ways })))
+    let reading = match before {
+        Some(before) if Reading::is_same(&before.source, &source) => before.reading.clone(),
+        _ => Reading::new(&source),
+    };
+    Ok(Some(Arc::new(Route { source, reading, plan, account_status, ways })))
 }
 
 /// An owner without a plan has no limits: nobody's event is refused for a gap in our own tables.
