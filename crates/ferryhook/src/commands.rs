@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod backup;
+mod bench;
 mod config;
 mod restore;
 mod schema;
@@ -20,6 +21,8 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),
         Command::Config(ConfigCommand::Check(flags)) => config::check(&flags)?,
+        Command::Bench(asked) => return bench::run(&asked),
+        Command::BenchFloor(asked) => bench::floor::run(&asked)?,
     }
     Ok(ExitCode::SUCCESS)
 }
