@@ -28,6 +28,9 @@ pub struct Delivery {
     /// Those of them that were made before the last replay, which the policy no longer counts.
     #[serde(default)]
     pub attempts_before: u16,
+    /// Deliveries of one connection that agree in this go out in the order of their events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_status_code: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +112,7 @@ pub enum Cancel {
 }
 
 /// Replays have a lane of their own, so that they cannot delay what is new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     Live,

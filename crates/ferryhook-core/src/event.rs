@@ -55,6 +55,12 @@ pub struct Event {
 
     #[serde(with = "millis")]
     pub received_at: Timestamp,
+    /// How often planning its deliveries went wrong, and what was said the last time. Once it has
+    /// been given up the event is `failed`, without a delivery: a dead letter.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub processing_tries: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processing_error: Option<String>,
     /// Present as long as nobody has planned its deliveries.
     #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub pending_since: Option<Timestamp>,
@@ -65,6 +71,10 @@ pub struct Event {
     /// Absent under a plan that keeps everything.
     #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+}
+
+fn is_zero(number: &u8) -> bool {
+    *number == 0
 }
 
 impl Identified for Event {

@@ -11,6 +11,8 @@
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`];
+//! - what is decided about it on the way: [`event_types`], and for what leaves: [`signature`],
+//!   [`outgoing`], [`hops`], [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -44,6 +46,13 @@ pub mod event;
 pub mod rejection;
 pub mod retry;
 pub mod source;
+
+// What is decided on the way, by functions that only look.
+pub mod event_types;
+pub mod hops;
+pub mod outgoing;
+pub mod signature;
+pub mod traceparent;
 
 // What is fetched instead of awaited.
 pub mod run;

@@ -40,6 +40,7 @@ fn is_listed_by_status(event: &Event) -> bool {
 
 impl Record for Event {
     const KIND: Kind = Kind::Event;
+    const VERSION: u8 = 2;
 
     fn key(&self) -> Key {
         key(self.source_id, self.received_at, self.id)

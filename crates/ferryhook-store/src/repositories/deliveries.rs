@@ -3,13 +3,14 @@
 //! All of that is buffered. If a crash undoes a plan, its event is still pending; if it undoes a
 //! lease or an attempt, the delivery is still due. Something may be sent twice, nothing is lost.
 
+use ferryhook_core::delivery::Lane;
 use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Timestamp};
 
 use super::{Slice, Window};
 use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
-use crate::records::{Shard, delivery, event};
+use crate::records::{delivery, event};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -18,16 +19,21 @@ pub struct Deliveries<'a>(pub(crate) &'a Store);
 
 impl Deliveries<'_> {
     /// All deliveries of an event, and the event as it stands with them: no longer pending. They
-    /// go together, so an event has at most ninety-nine.
+    /// go together, so an event has at most ninety-eight. One whose first attempt is over already
+    /// brings it along.
     pub async fn plan(
         &self,
         was: &Stored<Event>,
         now: Event,
         deliveries: &[Delivery],
+        attempt: Option<&Attempt>,
     ) -> Result<Stored<Event>, StoreError> {
         let mut batch = Batch::new().replace(was, &now);
         for delivery in deliveries {
             batch = batch.insert(delivery);
+        }
+        if let Some(attempt) = attempt {
+            batch = batch.insert(attempt);
         }
         self.0.commit_buffered(batch).await?;
         Ok(was.followed_by(now))
@@ -106,14 +112,17 @@ impl Deliveries<'_> {
         self.0.list(slice.of(query.prefix(delivery::PREFIX))).await
     }
 
-    /// Those that a worker should look at within this window, by when.
-    pub async fn list_due(
+    /// The queue of a connection: all that is not settled, by when it is due, or by when its event
+    /// came where order counts.
+    pub async fn list_open(
         &self,
-        shard: Shard,
+        connection: Id<Connection>,
+        lane: Lane,
         window: Window,
         slice: Slice,
     ) -> Result<Page<Stored<Delivery>>, StoreError> {
-        let query = Query::index(Kind::Delivery, Index::Due, shard.partition());
+        let queue = delivery::queue(connection, lane);
+        let query = Query::index(Kind::Delivery, Index::Due, queue);
         let query = window.numbers(query, Timestamp::as_millis);
         self.0.list(slice.of(query)).await
     }

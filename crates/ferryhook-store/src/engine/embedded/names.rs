@@ -206,6 +206,9 @@ const NAMES: &[&str] = &[
     "platformId",
     "redirectUri",
     "codeVerifier",
+    "orderKey",
+    "processingTries",
+    "processingError",
 ];
 
 #[cfg(test)]
