@@ -12,9 +12,11 @@ mod http;
 mod letter;
 mod load;
 mod pass;
+mod rounds;
 mod scratch;
 mod setup;
 mod sink;
+mod stage;
 mod table;
 mod usage;
 

@@ -15,6 +15,7 @@ mod sender;
 mod way;
 
 mod backups;
+mod bench;
 mod configuration;
 mod crash;
 mod durable;

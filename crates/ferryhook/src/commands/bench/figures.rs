@@ -52,6 +52,8 @@ pub struct Figures {
     pub events: usize,
     /// Answered, or where there is a sink: arrived there.
     pub events_per_second: f64,
+    /// The same, round by round.
+    pub rounds: Vec<f64>,
     pub ack_ms: Percentiles,
     pub cpu_micros_per_event: Option<f64>,
     pub written_bytes_per_event: Option<f64>,

@@ -28,7 +28,7 @@ use crate::cli::BenchFloor;
 
 /// Letters that wait for the writer.
 const WAITING_MAX: usize = 4096;
-/// Deliveries under way. More connections than this made it slower.
+/// Deliveries under way: as many as Ferryhook has for one destination.
 const FORWARDS_MAX: usize = 64;
 
 pub fn run(asked: &BenchFloor) -> anyhow::Result<()> {
