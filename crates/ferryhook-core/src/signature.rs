@@ -143,7 +143,7 @@ fn mac(key: &hmac::Key, parts: &[&[u8]]) -> hmac::Tag {
     context.sign()
 }
 
-fn push_hex(text: &mut String, bytes: &[u8]) {
+pub(crate) fn push_hex(text: &mut String, bytes: &[u8]) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for byte in bytes {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));

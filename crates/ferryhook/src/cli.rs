@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 
-use crate::config::{DataScope, Flags, FlagsOf, TablesScope};
+use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
 /// The event gateway in one binary.
 #[derive(Debug, Parser)]
@@ -18,6 +18,11 @@ pub struct Cli {
 pub enum Command {
     /// Run the server until it is told to stop.
     Serve(Flags),
+    /// Make sources and connections what a file says.
+    ///
+    /// What the file does not name is left alone, unless --prune is given. Exits with 2 when
+    /// --dry-run has found something to change.
+    Apply(Apply),
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.
@@ -36,6 +41,24 @@ pub enum Command {
     /// What `bench` compares with.
     #[command(subcommand, hide = true)]
     BenchFloor(BenchFloor),
+}
+
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// The file, in YAML; - reads it from the standard input.
+    #[arg(short, long, value_name = "FILE")]
+    pub file: PathBuf,
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Delete sources and connections that the file does not name.
+    #[arg(long)]
+    pub prune: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
 }
 
 #[derive(Debug, Args)]

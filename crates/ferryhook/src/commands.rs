@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod apply;
 mod backup;
 mod bench;
 mod config;
@@ -17,6 +18,7 @@ use crate::config::{Config, StoreKind, Values};
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Serve(flags) => serve::run(&flags)?,
+        Command::Apply(asked) => return apply::run(&asked),
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),

@@ -13,6 +13,7 @@ mod commands;
 mod config;
 mod control;
 mod copied;
+mod front;
 mod storage;
 mod telemetry;
 mod wire;

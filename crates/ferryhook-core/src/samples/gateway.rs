@@ -67,6 +67,7 @@ pub fn connection() -> Connection {
         concurrency_max: Some(8),
         rate_per_second_max: Some(50),
         ordering_key: text("$.order"),
+        ordering_policy: Some(connection::OrderingPolicy::Skip { after: 3 }),
         delivery_count: 1200,
         failure_count: 34,
         created_at: CREATED,

@@ -25,6 +25,8 @@ pub(crate) fn lanes(shard: Shard) -> String {
 
 impl Record for Connection {
     const KIND: Kind = Kind::Connection;
+    /// 2 has `orderingPolicy`.
+    const VERSION: u8 = 2;
 
     fn key(&self) -> Key {
         key(self.source_id, self.id)

@@ -4,6 +4,7 @@
 //! lease or an attempt, the delivery is still due. Something may be sent twice, nothing is lost.
 
 use ferryhook_core::delivery::Lane;
+use ferryhook_core::event::Standing;
 use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Timestamp};
 
 use super::{Slice, Window};
@@ -23,12 +24,16 @@ impl Deliveries<'_> {
     /// brings it along.
     pub async fn plan(
         &self,
-        was: &Stored<Event>,
-        now: Event,
+        event: &Event,
+        was: &Stored<Standing>,
+        now: Standing,
         deliveries: &[Delivery],
         attempt: Option<&Attempt>,
-    ) -> Result<Stored<Event>, StoreError> {
-        let mut batch = Batch::new().replace(was, &now);
+    ) -> Result<Stored<Standing>, StoreError> {
+        let mut batch = Batch::new();
+        if let Some(patch) = event::progress(event, was, &now) {
+            batch = batch.patch(patch);
+        }
         for delivery in deliveries {
             batch = batch.insert(delivery);
         }
@@ -36,7 +41,7 @@ impl Deliveries<'_> {
             batch = batch.insert(attempt);
         }
         self.0.commit_buffered(batch).await?;
-        Ok(was.followed_by(now))
+        Ok(moved(was, now))
     }
 
     /// Takes a due delivery until `until`. `None` if it is not due, or another worker was faster.
@@ -55,30 +60,25 @@ impl Deliveries<'_> {
         }
     }
 
-    /// Keeps what came of an attempt: one commit has both its row and the delivery's new state.
+    /// Keeps what came of an attempt, or of the decision to make none: one commit has its row,
+    /// the delivery's new state, and where the event stands because of it.
     pub async fn settle(
         &self,
         was: &Stored<Delivery>,
-        attempt: &Attempt,
         now: Delivery,
-    ) -> Result<Stored<Delivery>, StoreError> {
-        let batch = Batch::new().replace(was, &now).insert(attempt);
+        attempt: Option<&Attempt>,
+        event: (&Event, &Stored<Standing>, Standing),
+    ) -> Result<(Stored<Delivery>, Stored<Standing>), StoreError> {
+        let (event, stood, stands) = event;
+        let mut batch = Batch::new().replace(was, &now);
+        if let Some(attempt) = attempt {
+            batch = batch.insert(attempt);
+        }
+        if let Some(patch) = event::progress(event, stood, &stands) {
+            batch = batch.patch(patch);
+        }
         self.0.commit_buffered(batch).await?;
-        Ok(was.followed_by(now))
-    }
-
-    /// The same, with the event whose status follows from it.
-    pub async fn settle_with_event(
-        &self,
-        was: &Stored<Delivery>,
-        attempt: &Attempt,
-        now: Delivery,
-        event: (&Stored<Event>, Event),
-    ) -> Result<(Stored<Delivery>, Stored<Event>), StoreError> {
-        let (event_was, event_now) = event;
-        let batch = Batch::new().replace(was, &now).insert(attempt).replace(event_was, &event_now);
-        self.0.commit_buffered(batch).await?;
-        Ok((was.followed_by(now), event_was.followed_by(event_now)))
+        Ok((was.followed_by(now), moved(stood, stands)))
     }
 
     /// Another connection for an event that was planned before: a replay to one created later.
@@ -125,5 +125,13 @@ impl Deliveries<'_> {
         let query = Query::index(Kind::Delivery, Index::Due, queue);
         let query = window.numbers(query, Timestamp::as_millis);
         self.0.list(slice.of(query)).await
+    }
+}
+
+/// An event that stands where it stood was not written.
+fn moved(was: &Stored<Standing>, now: Standing) -> Stored<Standing> {
+    match was.record == now {
+        true => was.clone(),
+        false => was.followed_by(now),
     }
 }

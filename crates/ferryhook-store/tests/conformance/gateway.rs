@@ -373,7 +373,12 @@ pub(crate) async fn an_event_cannot_change_what_it_carries(bench: Bench) {
 
 pub(crate) async fn events_count_their_duplicates(bench: Bench) {
     let event = accepted(&bench, bench.event(bench.home())).await;
-    bench.store.events().count_duplicates(&event, 3).await.unwrap();
+    bench
+        .store
+        .events()
+        .count_duplicates(event.source_id, event.received_at, event.id, 3)
+        .await
+        .unwrap();
     let found = bench.store.events().find(event.id).await.unwrap().unwrap();
     assert_eq!(found.duplicate_count, event.duplicate_count + 3);
 }
@@ -440,10 +445,13 @@ pub(crate) async fn an_accepted_event_is_pending_until_it_is_planned(bench: Benc
     let was = accepted(&bench, bench.event(home)).await;
     assert_eq!(pending(&bench, home).await, from_ref(&was.record));
     let deliveries = [bench.delivery(&was), bench.delivery(&was)];
-    let now = Event { status: Status::Processing, pending_since: None, ..was.record.clone() };
+    let now = was.record.standing().with(&deliveries, bench.now());
     let planner = bench.store.deliveries();
-    let planned = planner.plan(&was, now.clone(), &deliveries, None).await;
-    planned.unwrap();
+    let planned = planner.plan(&was, &was.standing(), now, &deliveries, None).await;
+    let planned = planned.unwrap();
+    let found = bench.store.events().find(was.id).await.unwrap().unwrap();
+    assert_eq!(found.standing(), planned);
+    assert_eq!(found.record.body, was.record.body);
     assert!(pending(&bench, home).await.is_empty());
     for delivery in &deliveries {
         assert_eq!(due(&bench, delivery).await, 1);
@@ -452,15 +460,16 @@ pub(crate) async fn an_accepted_event_is_pending_until_it_is_planned(bench: Benc
     let listed = listed.list_by_event(was.id, Slice::default()).await.unwrap();
     assert_eq!(listed.rows.len(), 2);
     // Whoever comes second with the same plan is refused as a whole.
-    let again = planner.plan(&was, now, &deliveries, None).await;
+    let again = planner.plan(&was, &was.standing(), now, &deliveries, None).await;
     assert!(again.unwrap_err().is_refused());
 }
 
 pub(crate) async fn an_event_that_nobody_wants_is_planned_with_nothing(bench: Bench) {
     let home = bench.home();
     let was = accepted(&bench, bench.event(home)).await;
-    let now = Event { status: Status::Filtered, pending_since: None, ..was.record.clone() };
-    bench.store.deliveries().plan(&was, now, &[], None).await.unwrap();
+    let now = was.record.standing().with(&[], bench.now());
+    assert_eq!(now.status, Status::Filtered);
+    bench.store.deliveries().plan(&was, &was.standing(), now, &[], None).await.unwrap();
     assert!(pending(&bench, home).await.is_empty());
 }
 
@@ -478,11 +487,20 @@ pub(crate) async fn gateway_attempts_create_with_the_delivery(bench: Bench) {
     now.attempts = 1;
     now.state = State::Waiting { next_attempt_at: bench.later(30) };
     let attempt = bench.attempt(&now, 1);
-    let settled = deliveries.settle(&leased, &attempt, now.clone()).await.unwrap();
+    let stands = event.record.standing().with([&now], bench.now());
+    let stood = event.standing();
+    let with_event = (&*event, &stood, stands);
+    let settled = deliveries.settle(&leased, now.clone(), Some(&attempt), with_event).await;
+    let (settled, stands) = settled.unwrap();
+    let failing = bench.store.events();
+    let failing =
+        failing.list_by_status(home.account, Status::Retrying, Window::ALWAYS, Slice::default());
+    assert_eq!(failing.await.unwrap().rows.len(), 1);
     let found = deliveries.find(event.id, now.connection_id).await.unwrap();
     assert_eq!(found, Some(settled.clone()));
     // The same attempt again: nothing happens, neither to the delivery.
-    let again = deliveries.settle(&settled, &attempt, now).await;
+    let with_event = (&*event, &stands, stands.record);
+    let again = deliveries.settle(&settled, now, Some(&attempt), with_event).await;
     assert!(again.unwrap_err().is_refused());
     assert_eq!(due(&bench, &delivery).await, 0);
     bench.advance(30);
@@ -499,13 +517,14 @@ pub(crate) async fn a_delivery_is_settled_together_with_its_event(bench: Bench) 
     let was = was.unwrap().unwrap();
     let mut now = was.record.clone();
     now.state = State::Delivered { settled_at: bench.now() };
-    let mut event_now = event.record.clone();
-    event_now.status = Status::Delivered;
+    let stands = event.record.standing().with([&now], bench.now());
+    assert_eq!(stands.status, Status::Delivered);
     let attempt = bench.attempt(&now, 1);
-    let settled = deliveries.settle_with_event(&was, &attempt, now, (&event, event_now));
-    let (_, event_now) = settled.await.unwrap();
+    let with_event = (&*event, &event.standing(), stands);
+    let settled = deliveries.settle(&was, now, Some(&attempt), with_event);
+    let (_, stands) = settled.await.unwrap();
     let found = bench.store.events().find(event.id).await.unwrap();
-    assert_eq!(found, Some(event_now));
+    assert_eq!(found.map(|found| found.standing()), Some(stands));
     assert_eq!(due(&bench, &delivery).await, 0);
 }
 

@@ -43,8 +43,9 @@ async fn serve(config: &Config, values: &Values) -> anyhow::Result<()> {
             () = signals.next() => {}
         }
     };
-    let cut = ferryhook_net::serve(listener, wired.router, Bounds::default(), stop).await;
-    let unfinished = wired.tasks.finish(TASKS_GRACE).await;
+    let cut = ferryhook_net::serve(listener, wired.front, Bounds::default(), stop).await;
+    let unfinished = wired.courier.finish().await + wired.tasks.finish(TASKS_GRACE).await;
+    drop(wired.courier);
     drop(wired.readiness); // the last to know the store, which closes here
     if cut + unfinished > 0 {
         bail!("stopped with {cut} connections and {unfinished} tasks unfinished");

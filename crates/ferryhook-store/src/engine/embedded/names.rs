@@ -209,6 +209,7 @@ const NAMES: &[&str] = &[
     "orderKey",
     "processingTries",
     "processingError",
+    "orderingPolicy",
 ];
 
 #[cfg(test)]
