@@ -88,6 +88,8 @@ pub enum Hold {
     /// The destination keeps failing and is given a rest.
     BreakerOpen,
     TransformFailed,
+    /// Given up, and those behind it in order wait until somebody replays or cancels it.
+    Parked,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

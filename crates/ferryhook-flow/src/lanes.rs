@@ -50,13 +50,11 @@ pub(crate) struct Terms {
     pub(crate) ordering: Option<Ordering>,
 }
 
-/// What becomes of those behind when one in order fails.
+/// Deliveries that agree in a key go out one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ordering {
-    /// They wait until it is settled.
-    Block,
-    /// It is set aside for its later attempts, and they go on.
-    Park,
+pub(crate) struct Ordering {
+    /// One that has failed this often no longer stands before the others.
+    pub(crate) skip_after: Option<u16>,
 }
 
 /// One delivery that waits for its next attempt.
@@ -71,7 +69,7 @@ pub(crate) struct Work {
     pub(crate) since: Timestamp,
     /// What it holds in memory.
     pub(crate) bytes: usize,
-    pub(crate) failed_before: bool,
+    pub(crate) failures: u16,
 }
 
 #[derive(Debug, Clone)]
@@ -127,6 +125,11 @@ impl Lanes {
         offered
     }
 
+    /// Something will be due later and is about to be stored; [`Lanes::spilled`] is owed.
+    pub(crate) fn defer(&mut self, of: LaneOf) {
+        self.lane(of).defer();
+    }
+
     /// What was given back is in the store now and due then, or nowhere.
     pub(crate) fn spilled(&mut self, id: LaneId, due: Option<Timestamp>, now: Moment) {
         if let Some(lane) = self.lanes.get_mut(&id) {
@@ -142,6 +145,17 @@ impl Lanes {
     pub(crate) fn noted(&mut self, of: LaneOf, due: Timestamp, now: Moment) {
         self.lane(of).forget_backlog(due);
         self.poke(of.id, now);
+    }
+
+    /// The same, of a lane that is known to have been there.
+    pub(crate) fn held(&mut self, id: LaneId, due: Timestamp) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.noted(due);
+        }
+    }
+
+    pub(crate) fn account_of(&self, id: LaneId) -> Option<Id<Account>> {
+        self.lanes.get(&id).map(|lane| lane.account)
     }
 
     /// The connection has changed. What was only in memory and may not be sent now is given back.
@@ -309,7 +323,8 @@ impl Lanes {
     }
 
     fn tick(&mut self, now: Moment) {
-        while let Some((at, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now.passed) {
+        while let Some((at, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now.passed)
+        {
             self.timers.remove(&(at, id));
             if let Some(lane) = self.lanes.get_mut(&id) {
                 lane.timer = None;
@@ -328,6 +343,3 @@ impl Lanes {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

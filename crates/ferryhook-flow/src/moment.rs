@@ -7,14 +7,14 @@ use std::time::Duration;
 use ferryhook_core::{Env, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    pub wall: Timestamp,
-    pub passed: Duration,
+pub(crate) struct Moment {
+    pub(crate) wall: Timestamp,
+    pub(crate) passed: Duration,
 }
 
 impl Moment {
     /// When `at` will have come, in time that passes.
-    pub fn reaches(&self, at: Timestamp) -> Duration {
+    pub(crate) fn reaches(&self, at: Timestamp) -> Duration {
         self.passed + at.saturating_since(self.wall)
     }
 }
@@ -22,18 +22,18 @@ impl Moment {
 /// A time of day that never runs backwards. When someone sets the machine's clock back by an hour,
 /// what was due in a minute is still due in a minute.
 #[derive(Debug)]
-pub struct Steady {
+pub(crate) struct Steady {
     env: Env,
     last: Mutex<Moment>,
 }
 
 impl Steady {
-    pub fn new(env: Env) -> Self {
+    pub(crate) fn new(env: Env) -> Self {
         let last = Moment { wall: env.now(), passed: env.elapsed() };
         Self { env, last: Mutex::new(last) }
     }
 
-    pub fn now(&self) -> Moment {
+    pub(crate) fn now(&self) -> Moment {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let passed = self.env.elapsed().max(last.passed);
         let wall = self.env.now().max(last.wall + (passed - last.passed));

@@ -32,7 +32,7 @@ use crate::Tasks;
 use connector::Connector;
 use course::{Course, Failure};
 use exchange::exchange;
-use pool::Pool;
+use pool::{Pool, Room};
 
 mod address;
 mod connector;
@@ -114,7 +114,7 @@ impl Client {
         resolver: Arc<dyn Resolve>,
     ) -> Self {
         let connector = Arc::new(Connector::new(guard.clone(), env.clone(), resolver, roots));
-        Self { guard, env, tasks, connector, pool: Arc::new(Pool::new()) }
+        Self { guard, env, tasks, connector, pool: Arc::new(Pool::new(Room::default())) }
     }
 
     /// Who may be called.

@@ -6,11 +6,12 @@
 pub mod client;
 pub mod limits;
 pub mod listener;
+pub mod problem;
 pub mod tasks;
 
 pub use client::{
     BadRoots, Client, Guard, Outbound, Outgoing, Refusal, Reply, Resolve, Roots, Target, Timing,
     Unsent, Why,
 };
-pub use listener::{Bounds, Peer, serve};
+pub use listener::{Bounds, Peer, Trusted, framing, serve};
 pub use tasks::Tasks;

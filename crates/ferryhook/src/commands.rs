@@ -2,6 +2,7 @@
 
 mod apply;
 mod backup;
+mod bench;
 mod config;
 mod dev;
 mod restore;
@@ -24,6 +25,8 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),
         Command::Config(ConfigCommand::Check(flags)) => config::check(&flags)?,
+        Command::Bench(asked) => return bench::run(&asked),
+        Command::BenchFloor(asked) => bench::floor::run(&asked)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,6 +20,7 @@ pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
+const BODY_SECONDS_MAX: u64 = 300;
 const TTL_DAYS_MAX: u32 = 3650;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -30,10 +31,22 @@ pub struct Config {
     /// A filter of `tracing`: `info`, or `info,ferryhook_net=debug`.
     pub log: String,
     pub shutdown_delay: Duration,
+    pub ingest: Ingest,
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
     pub dynamo: Dynamo,
 }
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ingest {
+    pub trusted_proxies: Networks,
+    /// For a whole body, however it drips.
+    pub body_within: Duration,
+}
+
+/// Written one behind the other, with commas.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Networks(pub Vec<IpNet>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreKind {
@@ -41,9 +54,6 @@ pub enum StoreKind {
     Dynamodb,
     Memory,
 }
-
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Networks(pub Vec<IpNet>);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dynamo {
@@ -87,10 +97,19 @@ impl Config {
                 0..=SHUTDOWN_DELAY_SECONDS_MAX,
                 "a number of seconds from 0 to 300",
             )?),
-            destinations_allow: values.parse(
-                "destinations.allow",
-                "networks with commas between them, such as 10.0.0.0/8,fd00::/8",
-            )?,
+            ingest: Ingest {
+                trusted_proxies: values.parse(
+                    "ingest.trustedProxies",
+                    "a list of networks such as 10.0.0.0/8,::1/128",
+                )?,
+                body_within: Duration::from_secs(values.parse_within(
+                    "ingest.bodySeconds",
+                    1..=BODY_SECONDS_MAX,
+                    "a number of seconds from 1 to 300",
+                )?),
+            },
+            destinations_allow: values
+                .parse("destinations.allow", "a list of networks such as 10.0.0.0/8,fd00::/8")?,
             dynamo: Dynamo {
                 endpoint: values.get("dynamo.endpoint").map(str::to_owned),
                 region: values.get("dynamo.region").map(str::to_owned),
@@ -115,10 +134,8 @@ impl FromStr for Networks {
             Ok(address) => Ok(address.into()),
             Err(_) => text.parse::<IpNet>().map_err(drop),
         };
-        match text.trim() {
-            "" => Ok(Self::default()),
-            text => text.split(',').map(str::trim).map(network).collect::<Result<_, _>>().map(Self),
-        }
+        let written = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+        written.map(network).collect::<Result<_, _>>().map(Self)
     }
 }
 

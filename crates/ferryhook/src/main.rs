@@ -14,6 +14,7 @@ mod config;
 mod control;
 mod copied;
 mod echo;
+mod front;
 mod server;
 mod storage;
 mod telemetry;

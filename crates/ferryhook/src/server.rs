@@ -22,7 +22,7 @@ pub async fn run(
     wired: Wired,
     mut signals: Signals,
 ) -> anyhow::Result<()> {
-    let Wired { router, readiness, tasks, store } = wired;
+    let Wired { front, courier, readiness, tasks, store } = wired;
     let stop = async {
         signals.next().await;
         tracing::info!("stopping");
@@ -33,9 +33,9 @@ pub async fn run(
             () = signals.next() => {}
         }
     };
-    let cut = ferryhook_net::serve(listener, router, Bounds::default(), stop).await;
-    let unfinished = tasks.finish(TASKS_GRACE).await;
-    drop((readiness, store)); // the last to know the store, which closes here
+    let cut = ferryhook_net::serve(listener, front, Bounds::default(), stop).await;
+    let unfinished = courier.finish().await + tasks.finish(TASKS_GRACE).await;
+    drop((courier, readiness, store)); // the last to know the store, which closes here
     if cut + unfinished > 0 {
         bail!("stopped with {cut} connections and {unfinished} tasks unfinished");
     }

@@ -182,8 +182,8 @@ sources:
     2 unchanged
     ");
     insta::assert_snapshot!(desk.says("sources: [{ name: billing }]", &["prune", "dry-run"]).await, @"
-    Deleted orders/warehouse []
     Deleted orders/crm []
+    Deleted orders/warehouse []
     Deleted orders []
     1 unchanged
     ");

@@ -8,10 +8,17 @@ use crate::limits;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Closed { failures: u32 },
-    Open { until: Duration, rest: Duration },
+    Closed {
+        failures: u32,
+    },
+    Open {
+        until: Duration,
+        rest: Duration,
+    },
     /// One attempt is under way and decides.
-    Probing { rest: Duration },
+    Probing {
+        rest: Duration,
+    },
 }
 
 #[derive(Debug, Clone)]

@@ -130,8 +130,12 @@ impl Lane {
     }
 
     pub(super) fn turn_away(&mut self, work: Work) -> Result<(), Work> {
-        self.spilling += 1;
+        self.defer();
         Err(work)
+    }
+
+    pub(super) fn defer(&mut self) {
+        self.spilling += 1;
     }
 
     /// What was turned away is in the store now, or nowhere.
@@ -215,7 +219,7 @@ impl Lane {
 
     /// Shows each work that nothing stands before, until one is taken.
     fn pass_in_order(&self, mut take: impl FnMut(usize, &Work) -> bool) {
-        let parks = self.terms.ordering == Some(super::Ordering::Park);
+        let skip_after = self.terms.ordering.and_then(|ordering| ordering.skip_after);
         let mut behind: HashSet<&str> = HashSet::new();
         for (place, work) in self.stored.iter().enumerate() {
             let key = work.order_key.as_deref();
@@ -226,7 +230,7 @@ impl Lane {
                 return;
             }
             if let Some(key) = key
-                && !(parks && work.failed_before)
+                && skip_after.is_none_or(|after| work.failures < after)
             {
                 behind.insert(key);
             }

@@ -2,12 +2,14 @@
 //! when the deadline cuts the work off.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::Env;
 use hyper::HeaderMap;
 
+use super::wire::Meter;
 use super::{Reply, Unsent};
 
 /// How long each step took; None for a step that did not happen.
@@ -76,22 +78,31 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-#[derive(Debug)]
 pub(super) struct Course<'a> {
     env: &'a Env,
     started: Duration,
     step_started: Duration,
     step: Step,
     pub(super) timing: Timing,
+    /// Of the line that is being waited on.
+    meter: Option<Arc<Meter>>,
     /// There once the head has come: from then on the call has an answer, whatever follows.
-    pub(super) answer: Option<Answer>,
+    answer: Option<Answer>,
 }
 
 impl<'a> Course<'a> {
     pub(super) fn start(env: &'a Env) -> Self {
         let started = env.elapsed();
         let timing = Timing::default();
-        Self { env, started, step_started: started, step: Step::Resolving, timing, answer: None }
+        Self {
+            env,
+            started,
+            step_started: started,
+            step: Step::Resolving,
+            timing,
+            meter: None,
+            answer: None,
+        }
     }
 
     pub(super) fn now(&self) -> Duration {
@@ -103,9 +114,21 @@ impl<'a> Course<'a> {
         self.step_started = self.now();
     }
 
-    /// When the present step began.
-    pub(super) fn step_started(&self) -> Duration {
-        self.step_started
+    pub(super) fn begin_waiting(&mut self, meter: Arc<Meter>) {
+        self.begin(Step::Waiting);
+        self.meter = Some(meter);
+    }
+
+    /// The head is complete: whatever follows, this is the answer.
+    pub(super) fn answered(&mut self, answer: Answer) -> &mut Answer {
+        self.note_first_byte();
+        self.answer.insert(answer)
+    }
+
+    /// Only before the line may go to another call, which would use its meter anew.
+    fn note_first_byte(&mut self) {
+        let first = self.meter.take().and_then(|meter| meter.first_byte());
+        self.timing.first_byte = first.map(|at| at.saturating_sub(self.step_started));
     }
 
     pub(super) fn step_took(&self) -> Option<Duration> {
@@ -126,6 +149,7 @@ impl<'a> Course<'a> {
         if let Some(Answer { status, headers, body }) = self.answer {
             return Ok(Reply { status, headers, body: Bytes::from(body), timing: self.timing });
         }
+        self.note_first_byte();
         let Failure { why, message } = match ended {
             Some(Err(failure)) => failure,
             _ => overdue(self.step, deadline),

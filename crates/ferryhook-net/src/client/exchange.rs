@@ -12,7 +12,7 @@ use http_body_util::Full;
 use hyper::body::{Body, Incoming};
 use hyper::{Request, StatusCode};
 
-use super::course::{Answer, Course, Failure, Step, Why};
+use super::course::{Answer, Course, Failure, Why};
 use super::line::{Line, Lost};
 use super::{limits, tls};
 
@@ -29,12 +29,9 @@ pub(super) async fn exchange(
     request: Request<Full<Bytes>>,
     course: &mut Course<'_>,
 ) -> Result<bool, Stumble> {
-    course.begin(Step::Waiting);
+    course.begin_waiting(line.meter.clone());
     line.meter.reset(limits::PREAMBLE_BYTES_MAX);
-    let asked = line.ask(request).await;
-    course.timing.first_byte =
-        line.meter.first_byte().map(|at| at.saturating_sub(course.step_started()));
-    let (head, body) = match asked {
+    let (head, body) = match line.ask(request).await {
         Ok(answer) => answer.into_parts(),
         Err(lost) => return Err(stumble(line, &lost)),
     };
@@ -45,7 +42,7 @@ pub(super) async fn exchange(
     }
     line.meter.lift();
     let answer = Answer { status: head.status.as_u16(), headers: head.headers, body: Vec::new() };
-    let kept = &mut course.answer.insert(answer).body;
+    let kept = &mut course.answered(answer).body;
     Ok(read(line, body, kept).await && line.is_good().await)
 }
 

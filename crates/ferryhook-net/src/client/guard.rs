@@ -119,3 +119,6 @@ const MAPPED_PREFIX: u8 = 96;
 /// The addresses of this machine's own name.
 pub(super) const THIS_MACHINE: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+
+#[cfg(test)]
+mod tests;

@@ -18,8 +18,26 @@ use super::target::Origin;
 use crate::Tasks;
 
 pub(super) struct Pool {
+    room: Room,
     resting: Mutex<Resting>,
     sweeping: Once,
+}
+
+/// How many lines may rest.
+pub(super) struct Room {
+    pub(super) per_origin: usize,
+    pub(super) lines: usize,
+    pub(super) origins: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            per_origin: limits::IDLE_PER_ORIGIN,
+            lines: limits::IDLE_MAX,
+            origins: limits::ORIGINS_MAX,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -34,8 +52,8 @@ struct Rested {
 }
 
 impl Pool {
-    pub(super) fn new() -> Self {
-        Self { resting: Mutex::default(), sweeping: Once::new() }
+    pub(super) fn new(room: Room) -> Self {
+        Self { room, resting: Mutex::default(), sweeping: Once::new() }
     }
 
     /// The line to `origin` that was used last, if it has not rested too long.
@@ -57,10 +75,10 @@ impl Pool {
     pub(super) fn put(&self, origin: &Arc<Origin>, line: Box<Line>, now: Duration) {
         let mut surplus = Vec::new();
         let mut resting = self.lock();
-        if resting.count >= limits::IDLE_MAX {
+        if resting.count >= self.room.lines {
             surplus = resting.without_oldest();
         }
-        if resting.by_origin.len() >= limits::ORIGINS_MAX {
+        if resting.by_origin.len() >= self.room.origins {
             resting.by_origin.retain(|_, lines| !lines.is_empty());
         }
         let lines = match resting.by_origin.get_mut(origin) {
@@ -68,7 +86,7 @@ impl Pool {
             None => resting.by_origin.entry(origin.clone()).or_default(),
         };
         let rested = Rested { line, since: now };
-        if lines.len() < limits::IDLE_PER_ORIGIN {
+        if lines.len() < self.room.per_origin {
             lines.push(rested);
             resting.count += 1;
         } else {
@@ -126,11 +144,10 @@ impl Resting {
     fn without_oldest(&mut self) -> Vec<Rested> {
         let mut since: Vec<_> =
             self.by_origin.values().flatten().map(|rested| rested.since).collect();
-        let quarter = since.len() / 4;
-        let (_, &mut oldest_kept, _) = since.select_nth_unstable(quarter);
-        let mut left = quarter.max(1);
+        let mut left = (since.len() / 4).max(1);
+        let (_, &mut last_to_go, _) = since.select_nth_unstable(left - 1);
         self.without(|rested| {
-            let out = left > 0 && rested.since <= oldest_kept;
+            let out = left > 0 && rested.since <= last_to_go;
             left -= usize::from(out);
             out
         })
@@ -146,3 +163,6 @@ impl Resting {
         taken
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,9 +6,10 @@ use std::net::IpAddr;
 use futures_util::future::BoxFuture;
 use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
 use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::op::Query;
 use hickory_resolver::proto::rr::{Name, RecordType};
-use hickory_resolver::{Hosts, TokioResolver};
+use hickory_resolver::{Hosts, ResolverBuilder, TokioResolver};
 use tokio::sync::Semaphore;
 
 use super::limits;
@@ -41,14 +42,15 @@ pub struct SystemResolver {
 
 impl SystemResolver {
     pub fn new() -> Self {
-        let servers = name_servers()
+        let servers = TokioResolver::builder_tokio()
+            .and_then(name_servers)
             .inspect_err(|error| tracing::warn!(%error, "no name servers: only the hosts file"))
             .ok();
-        Self {
-            hosts: Hosts::from_system().unwrap_or_default(),
-            servers,
-            room: Semaphore::new(limits::LOOKUPS_MAX),
-        }
+        Self::of(Hosts::from_system().unwrap_or_default(), servers)
+    }
+
+    fn of(hosts: Hosts, servers: Option<TokioResolver>) -> Self {
+        Self { hosts, servers, room: Semaphore::new(limits::LOOKUPS_MAX) }
     }
 
     /// An entry there is the whole answer: a name with only an IPv4 line has no IPv6 address.
@@ -81,8 +83,9 @@ impl Resolve for SystemResolver {
     }
 }
 
-fn name_servers() -> Result<TokioResolver, NetError> {
-    let mut builder = TokioResolver::builder_tokio()?;
+fn name_servers(
+    mut builder: ResolverBuilder<TokioRuntimeProvider>,
+) -> Result<TokioResolver, NetError> {
     let options = builder.options_mut();
     options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
     options.use_hosts_file = ResolveHosts::Never;
@@ -119,3 +122,6 @@ impl std::fmt::Debug for SystemResolver {
         f.debug_struct("SystemResolver").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

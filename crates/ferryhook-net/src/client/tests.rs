@@ -11,7 +11,10 @@ use tokio::net::{TcpListener, TcpStream};
 use super::*;
 
 mod answers;
+mod hostile;
 mod pooling;
+mod rebinding;
+mod secure;
 
 /// Long enough for a slow machine; a test that waits for it has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -79,8 +82,9 @@ impl Receiver {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (tasks, seen) = (Tasks::new(), Arc::new(Seen::default()));
-        let (visits, visited) = (tasks.clone(), seen.clone());
+        let visited = seen.clone();
         tasks.spawn("receiver", async move {
+            let visits = Tasks::new(); // go when the receiver goes
             while let Ok((stream, _)) = listener.accept().await {
                 let number = visited.connections.fetch_add(1, Ordering::SeqCst) + 1;
                 let visit = Visit { stream, number, seen: visited.clone() };

@@ -373,7 +373,12 @@ pub(crate) async fn an_event_cannot_change_what_it_carries(bench: Bench) {
 
 pub(crate) async fn events_count_their_duplicates(bench: Bench) {
     let event = accepted(&bench, bench.event(bench.home())).await;
-    bench.store.events().count_duplicates(&event, 3).await.unwrap();
+    bench
+        .store
+        .events()
+        .count_duplicates(event.source_id, event.received_at, event.id, 3)
+        .await
+        .unwrap();
     let found = bench.store.events().find(event.id).await.unwrap().unwrap();
     assert_eq!(found.duplicate_count, event.duplicate_count + 3);
 }

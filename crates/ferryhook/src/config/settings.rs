@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 11] = [
+pub const SETTINGS: [Setting; 13] = [
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -51,6 +51,20 @@ pub const SETTINGS: [Setting; 11] = [
         flag: "shutdown-delay-seconds",
         default: Some("0"),
         help: "How long to go on accepting, no longer ready, after the signal to stop",
+    },
+    Setting {
+        key: "ingest.trustedProxies",
+        variable: "FERRYHOOK_TRUSTED_PROXIES",
+        flag: "ingest-trusted-proxies",
+        default: None,
+        help: "Networks of proxies whose X-Forwarded-For counts, for example 10.0.0.0/8,::1/128",
+    },
+    Setting {
+        key: "ingest.bodySeconds",
+        variable: "FERRYHOOK_INGEST_BODY_SECONDS",
+        flag: "ingest-body-seconds",
+        default: Some("30"),
+        help: "How long a sender may take for the body of an event",
     },
     Setting {
         key: "destinations.allow",

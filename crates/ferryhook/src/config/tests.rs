@@ -42,6 +42,12 @@ fn nothing_given_is_enough() {
         store: Embedded,
         log: "lsm_tree=warn,info",
         shutdown_delay: 0ns,
+        ingest: Ingest {
+            trusted_proxies: Networks(
+                [],
+            ),
+            body_within: 30s,
+        },
         destinations_allow: Networks(
             [],
         ),
@@ -89,6 +95,7 @@ fn mistakes_are_named() {
         complaint("", &[("FERRYHOOK_LISTN", "x")]),
         complaint("", &[("FERRYHOOK_LISTEN", "8080")]),
         complaint("", &[("FERRYHOOK_LOG", "ferryhook=loud")]),
+        complaint("", &[("FERRYHOOK_TRUSTED_PROXIES", "10.0.0.0/8,mine")]),
         complaint("", &[("DYNAMO_TTL_DAYS", "3651")]),
         complaint("", &[("FERRYHOOK_DESTINATION_ALLOW", "10.0.0.0/8,localhost")]),
         complaint("listen", &[]),
@@ -102,8 +109,9 @@ fn mistakes_are_named() {
     unknown setting FERRYHOOK_LISTN in the environment
     listen must be an address such as 127.0.0.1:8080, not "8080" (from FERRYHOOK_LISTEN)
     log must be a log filter such as info,ferryhook_net=debug, not "ferryhook=loud" (from FERRYHOOK_LOG)
+    ingest.trustedProxies must be a list of networks such as 10.0.0.0/8,::1/128, not "10.0.0.0/8,mine" (from FERRYHOOK_TRUSTED_PROXIES)
     dynamo.ttlDays must be a number of days from 1 to 3650, not "3651" (from DYNAMO_TTL_DAYS)
-    destinations.allow must be networks with commas between them, such as 10.0.0.0/8,fd00::/8, not "10.0.0.0/8,localhost" (from FERRYHOOK_DESTINATION_ALLOW)
+    destinations.allow must be a list of networks such as 10.0.0.0/8,fd00::/8, not "10.0.0.0/8,localhost" (from FERRYHOOK_DESTINATION_ALLOW)
     cannot read the configuration file ferryhook.toml: TOML parse error at line 1, column 7
       |
     1 | listen
@@ -112,12 +120,12 @@ fn mistakes_are_named() {
     "#);
 }
 
-/// A bare address is a network of one.
 #[test]
-fn networks_are_listed_with_commas() {
-    let file = "destinations.allow = '10.0.0.0/8, ::1,fd00::/8'";
-    let (config, _) = load(file, &[], &[]).unwrap();
-    assert_eq!(config.destinations_allow.to_string(), "10.0.0.0/8, ::1/128, fd00::/8");
+fn networks_are_a_list() {
+    let variables = [("FERRYHOOK_TRUSTED_PROXIES", " 10.0.0.0/8, ::1 ,192.0.2.7,")];
+    let (config, _) = load("", &variables, &[]).unwrap();
+    let shown: Vec<_> = config.ingest.trusted_proxies.0.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["10.0.0.0/8", "::1/128", "192.0.2.7/32"]);
 }
 
 #[test]

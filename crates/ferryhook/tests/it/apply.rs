@@ -97,15 +97,15 @@ fn a_whole_life(folder: &Path) {
     ");
     insta::assert_snapshot!(apply(folder, other, &["--prune", "--dry-run"]), @"
     exit 2
-    - connection  shop/warehouse  would be deleted
     - connection  shop/crm        would be deleted
+    - connection  shop/warehouse  would be deleted
     - source      shop            would be deleted
     would be 0 created, 0 changed, 3 deleted, 1 unchanged
     ");
     insta::assert_snapshot!(apply(folder, other, &["--prune"]), @"
     exit 0
-    - connection  shop/warehouse  deleted
     - connection  shop/crm        deleted
+    - connection  shop/warehouse  deleted
     - source      shop            deleted
     0 created, 0 changed, 3 deleted, 1 unchanged
     ");
