@@ -33,6 +33,7 @@ pub struct Wired {
     /// Awaited after the last connection has gone.
     pub tasks: Tasks,
     pub store: Store,
+    pub bell: Bell,
 }
 
 /// What a server is for.
@@ -66,7 +67,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         shared: config.store == StoreKind::Dynamodb,
     });
     let bell = bell(&courier, &tasks);
-    control(config, &env, &storage, guard, bell, &tasks);
+    control(config, &env, &storage, guard, bell.clone(), &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         remember: DAY * config.dynamo.ttl_days,
@@ -84,7 +85,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         Purpose::Development => router(app).merge(echo::router(store.clone(), env.clone())),
     };
     let front = Front { ingest, router, env };
-    Ok(Wired { front, courier, readiness, tasks, store })
+    Ok(Wired { front, courier, readiness, tasks, store, bell })
 }
 
 /// Rung by whoever changes a source or a connection in this process.
