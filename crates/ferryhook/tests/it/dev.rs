@@ -14,7 +14,7 @@ use crate::storage::{DATA, look};
 /// A running `dev`, whose output is not a terminal.
 struct Dev {
     child: Child,
-    _stdout: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
     startup: Value,
 }
 
@@ -25,11 +25,38 @@ impl Dev {
 
     fn spawn(command: &mut Command) -> Self {
         let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut dev = Self { child, stdout, startup: Value::Null };
+        dev.startup = dev.next("startup");
+        dev
+    }
+
+    /// The next line it prints, which is about this.
+    fn next(&mut self, what: &str) -> Value {
         let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap();
-        Self { child, _stdout: stdout, startup: said["startup"].clone() }
+        self.stdout.read_line(&mut line).unwrap();
+        let mut said: Value = serde_json::from_str(&line).unwrap();
+        assert!(said[what].is_object(), "not {what}: {line}");
+        said[what].take()
+    }
+
+    /// Sends an event to the first source; says what was answered.
+    fn send(&self, body: &str) -> Value {
+        let url = self.startup["sources"][0]["sendTo"].as_str().unwrap();
+        let path = &url[url.find("/in/").unwrap()..];
+        serde_json::from_str(&self.post(path, body).1).unwrap()
+    }
+
+    /// The head and the body of the answer.
+    fn post(&self, path: &str, body: &str) -> (String, String) {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        let head = format!("POST {path} HTTP/1.1\r\nhost: a\r\nconnection: close");
+        let length = body.len();
+        write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), body.to_owned())
     }
 
     fn address(&self) -> &str {
@@ -154,14 +181,67 @@ fn this_machine_can_be_a_destination() {
 fn the_echo_refuses_strangers() {
     let folder = tempfile::tempdir().unwrap();
     let dev = Dev::start(folder.path(), &ANY_PORT);
-    let mut stream = TcpStream::connect(dev.address()).unwrap();
-    let request =
-        "POST /_dev/echo HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
-    assert!(answer.ends_with(r#"{"signature":"there is no signature"}"#), "{answer}");
-    drop(stream);
+    let (head, body) = dev.post("/_dev/echo", "{}");
+    assert!(head.starts_with("HTTP/1.1 401 "), "{head}");
+    assert_eq!(body, r#"{"signature":"there is no signature"}"#);
+    dev.stop();
+}
+
+/// The echo answers 200 only to a signature that holds.
+#[test]
+fn the_first_event_arrives_and_a_second_start_sends_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dev = Dev::start(folder.path(), &ANY_PORT);
+    let accepted = dev.next("accepted");
+    assert_eq!((&accepted["sourceName"], &accepted["method"]), (&"demo".into(), &"POST".into()));
+    let attempted = dev.next("attempted");
+    assert_eq!(attempted["event"], accepted["event"]);
+    assert_eq!((&attempted["status"], &attempted["delivered"]), (&200.into(), &true.into()));
+    dev.stop();
+
+    let mut dev = Dev::start(folder.path(), &ANY_PORT);
+    let answer = dev.send(r#"{"order":8}"#);
+    assert_eq!(dev.next("accepted")["event"], answer["id"], "the first it speaks of");
+    let attempted = dev.next("attempted");
+    assert_eq!((&attempted["event"], &attempted["status"]), (&answer["id"], &200.into()));
+    dev.stop();
+}
+
+/// A change counts from the next event on: the server that was asked makes it, and forgets what
+/// it knew.
+#[test]
+fn a_change_counts_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dev = Dev::start(folder.path(), &ANY_PORT);
+    dev.next("accepted");
+    dev.next("attempted");
+    let url = dev.startup["sources"][0]["deliversTo"][0]["url"].as_str().unwrap().to_owned();
+    let apply = |fields: &str| {
+        let text = format!("sources: [{{ name: demo, {fields} }}]").replace("ECHO", &url);
+        std::fs::write(folder.path().join("hooks.yaml"), text).unwrap();
+        show(&run(&folder, &["apply", "-f", "hooks.yaml"], &[]))
+    };
+
+    let said = apply("status: paused");
+    assert!(said.contains("~ source      demo       changed: status"), "{said}");
+    let held = dev.send(r#"{"order":9}"#);
+    assert_eq!(held["status"], "held");
+    assert_eq!(dev.next("accepted")["status"], "held");
+    apply("status: active");
+    let attempted = dev.next("attempted");
+    assert_eq!((&attempted["event"], &attempted["status"]), (&held["id"], &200.into()));
+
+    let said = apply("connections: [{ name: echo, url: 'ECHO', signingSecret: another }]");
+    assert!(said.contains("~ connection  demo/echo  changed: signingSecret"), "{said}");
+    dev.send(r#"{"order":10}"#);
+    dev.next("accepted");
+    assert_eq!(dev.next("attempted")["status"], 200, "signed with the new secret");
+
+    apply("connections: [{ name: echo, url: 'ECHO', eventTypes: [order.*] }]");
+    dev.send(r#"{"type":"refund.paid"}"#);
+    dev.next("accepted");
+    let wanted = dev.send(r#"{"type":"order.paid"}"#);
+    dev.next("accepted");
+    assert_eq!(dev.next("attempted")["event"], wanted["id"], "the other was not wanted");
     dev.stop();
 }
