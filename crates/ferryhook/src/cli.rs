@@ -8,14 +8,19 @@ use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
 /// The event gateway in one binary.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(version, after_help = "Without a command: dev.")]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run a server to try things out on, for this machine only.
+    ///
+    /// It may deliver to this machine, and on a new data directory it makes a source with a
+    /// connection to a receiver of its own and sends a first event through.
+    Dev(Dev),
     /// Run the server until it is told to stop.
     Serve(Flags),
     /// Make sources and connections what a file says.
@@ -41,6 +46,15 @@ pub enum Command {
     /// What `bench` compares with.
     #[command(subcommand, hide = true)]
     BenchFloor(BenchFloor),
+}
+
+#[derive(Debug, Default, Args)]
+pub struct Dev {
+    /// Make no source, and send nothing.
+    #[arg(long)]
+    pub no_demo: bool,
+    #[command(flatten)]
+    pub flags: Flags,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ mod apply;
 mod backup;
 mod bench;
 mod config;
+mod dev;
 mod restore;
 mod schema;
 mod serve;
@@ -12,11 +13,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
-use crate::cli::{Cli, Command, ConfigCommand};
+use crate::cli::{Cli, Command, ConfigCommand, Dev};
 use crate::config::{Config, StoreKind, Values};
 
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    match cli.command {
+    match cli.command.unwrap_or_else(|| Command::Dev(Dev::default())) {
+        Command::Dev(asked) => dev::run(&asked)?,
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
         Command::Backup(asked) => backup::run(&asked)?,
