@@ -66,7 +66,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         guard: guard.clone(),
         shared: config.store == StoreKind::Dynamodb,
     });
-    let bell = bell(&courier, &tasks);
+    let bell = bell(&routes, &courier, &tasks);
     control(config, &env, &storage, guard, bell.clone(), &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
@@ -89,9 +89,11 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
 }
 
 /// Rung by whoever changes a source or a connection in this process.
-fn bell(courier: &Courier, tasks: &Tasks) -> Bell {
-    let (courier, tasks) = (courier.clone(), tasks.clone());
+fn bell(routes: &Routes, courier: &Courier, tasks: &Tasks) -> Bell {
+    let (routes, courier, tasks) = (routes.clone(), courier.clone(), tasks.clone());
     Arc::new(move |changed| {
+        // Before whoever asked for the change hears that it is made.
+        routes.forget(changed.source);
         let courier = courier.clone();
         tasks.spawn("change", async move { courier.changed(Some(changed.source)).await });
     })

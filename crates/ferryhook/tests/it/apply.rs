@@ -169,7 +169,7 @@ sources:
     insta::assert_snapshot!(apply(folder.path(), bad, &[]), @"
     exit 1
     ferryhook: hooks.yaml has mistakes, so nothing was changed
-    hooks.yaml:4:5: sources[0].stauts: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, split, customResponse, config, connections
+    hooks.yaml:4:5: sources[0].stauts: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, eventType, split, customResponse, config, connections
     hooks.yaml:7:14: sources[0].connections[0].url: 10.0.0.7 is not a public address
     hooks.yaml:10:18: sources[0].connections[1].filters: this version knows no filters yet; leave the field out
     hooks.yaml:13:35: sources[0].connections[2].signingSecret.$secret: the environment has no variable NOT_SET

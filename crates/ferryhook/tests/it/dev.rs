@@ -3,7 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use ferryhook_api::owner;
 use serde_json::Value;
@@ -11,10 +13,13 @@ use serde_json::Value;
 use crate::ferry::{command, run, show, spawn};
 use crate::storage::{DATA, look};
 
+/// A line that has not come by then does not come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A running `dev`, whose output is not a terminal.
 struct Dev {
     child: Child,
-    stdout: BufReader<ChildStdout>,
+    lines: mpsc::Receiver<String>,
     startup: Value,
 }
 
@@ -26,15 +31,18 @@ impl Dev {
     fn spawn(command: &mut Command) -> Self {
         let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut dev = Self { child, stdout, startup: Value::Null };
+        let (say, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            stdout.lines().map_while(Result::ok).try_for_each(|line| say.send(line))
+        });
+        let mut dev = Self { child, lines, startup: Value::Null };
         dev.startup = dev.next("startup");
         dev
     }
 
     /// The next line it prints, which is about this.
     fn next(&mut self, what: &str) -> Value {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
+        let line = self.lines.recv_timeout(PATIENCE).unwrap();
         let mut said: Value = serde_json::from_str(&line).unwrap();
         assert!(said[what].is_object(), "not {what}: {line}");
         said[what].take()
@@ -237,7 +245,9 @@ fn a_change_counts_at_once() {
     dev.next("accepted");
     assert_eq!(dev.next("attempted")["status"], 200, "signed with the new secret");
 
-    apply("connections: [{ name: echo, url: 'ECHO', eventTypes: [order.*] }]");
+    apply(
+        "eventType: body.type, connections: [{ name: echo, url: 'ECHO', eventTypes: [order.*] }]",
+    );
     dev.send(r#"{"type":"refund.paid"}"#);
     dev.next("accepted");
     let wanted = dev.send(r#"{"type":"order.paid"}"#);
