@@ -28,6 +28,8 @@ pub enum Command {
     /// What the file does not name is left alone, unless --prune is given. Exits with 2 when
     /// --dry-run has found something to change.
     Apply(Apply),
+    /// Print sources and connections as a file for `apply`, without their secrets.
+    Export(FlagsOf<StoreScope>),
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.

@@ -5,6 +5,7 @@ mod backup;
 mod bench;
 mod config;
 mod dev;
+mod export;
 mod restore;
 mod schema;
 mod serve;
@@ -21,6 +22,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Dev(asked) => dev::run(&asked)?,
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
+        Command::Export(flags) => export::run(&flags)?,
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),

@@ -47,6 +47,8 @@ pub enum Request {
     Backup(PathBuf),
     /// Answered with [`Outcome`](apply::Outcome).
     Apply(apply::Asked),
+    /// Answered with the text of a manifest.
+    Export,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
