@@ -3,28 +3,16 @@
 use std::panic::AssertUnwindSafe;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::HeaderValue;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use ferryhook_core::Id;
-use ferryhook_core::id::Identified;
 use futures_util::FutureExt;
 
 use crate::problem::{Code, Problem};
 use crate::router::App;
 
-pub static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// One request, as its id names it. Handlers find the id among the request's extensions.
-#[derive(Debug)]
-pub enum AnyRequest {}
-
-impl Identified for AnyRequest {
-    const PREFIX: &'static str = "req_";
-    const SORTABLE: bool = true;
-}
-
-pub type RequestId = Id<AnyRequest>;
+/// Handlers find it among the request's extensions.
+pub use ferryhook_net::problem::{RequestId, X_REQUEST_ID};
 
 /// Wraps every handler: names the request, and turns a [`Problem`] into its body.
 pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {

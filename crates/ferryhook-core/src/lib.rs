@@ -11,6 +11,9 @@
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`];
+//! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
+//!   [`event_types`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
+//!   [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -44,6 +47,16 @@ pub mod event;
 pub mod rejection;
 pub mod retry;
 pub mod source;
+
+// What is decided on the way, by functions that only look.
+pub mod dedup;
+pub mod event_types;
+pub mod hops;
+pub mod order_key;
+pub mod outgoing;
+pub mod signature;
+pub mod split;
+pub mod traceparent;
 
 // What is fetched instead of awaited.
 pub mod run;

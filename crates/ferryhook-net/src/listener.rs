@@ -4,6 +4,9 @@
 //! slow and broken clients cost a bounded amount and never stop the others. It speaks HTTP/1.1
 //! and HTTP/2 and looks at no path and no body: a body's deadline belongs to whoever reads it.
 
+pub mod framing;
+mod trusted;
+
 use std::error::Error;
 use std::future::Future;
 use std::io;
@@ -25,6 +28,8 @@ use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
 use crate::{Tasks, limits};
+
+pub use trusted::Trusted;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 

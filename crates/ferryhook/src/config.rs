@@ -8,17 +8,19 @@ mod settings;
 mod values;
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
-pub use settings::{DataScope, Flags, FlagsOf, TablesScope};
-pub use values::{ConfigError, Values};
+pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
+const BODY_SECONDS_MAX: u64 = 300;
 const TTL_DAYS_MAX: u32 = 3650;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +31,22 @@ pub struct Config {
     /// A filter of `tracing`: `info`, or `info,ferryhook_net=debug`.
     pub log: String,
     pub shutdown_delay: Duration,
+    pub ingest: Ingest,
+    /// Networks that may be delivered to although they are not public.
+    pub destinations_allow: Networks,
     pub dynamo: Dynamo,
 }
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ingest {
+    pub trusted_proxies: Networks,
+    /// For a whole body, however it drips.
+    pub body_within: Duration,
+}
+
+/// Written one behind the other, with commas.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Networks(pub Vec<IpNet>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreKind {
@@ -59,6 +75,15 @@ impl Config {
         Ok((Self::parse(&values)?, values))
     }
 
+    /// Where the data is, for people.
+    pub fn place(&self) -> String {
+        match self.store {
+            StoreKind::Embedded => self.data.display().to_string(),
+            StoreKind::Dynamodb => format!("tables {}*", self.dynamo.table_prefix),
+            StoreKind::Memory => "NOT KEPT".to_owned(),
+        }
+    }
+
     fn parse(values: &Values) -> Result<Self, ConfigError> {
         Ok(Self {
             listen: values.parse("listen", "an address such as 127.0.0.1:8080")?,
@@ -72,6 +97,21 @@ impl Config {
                 0..=SHUTDOWN_DELAY_SECONDS_MAX,
                 "a number of seconds from 0 to 300",
             )?),
+            ingest: Ingest {
+                trusted_proxies: values.parse(
+                    "ingest.trustedProxies",
+                    "a list of networks such as 10.0.0.0/8,::1/128",
+                )?,
+                body_within: Duration::from_secs(values.parse_within(
+                    "ingest.bodySeconds",
+                    1..=BODY_SECONDS_MAX,
+                    "a number of seconds from 1 to 300",
+                )?),
+            },
+            destinations_allow: values.parse(
+                "destinations.allow",
+                "networks with commas between them, such as 10.0.0.0/8,fd00::/8",
+            )?,
             dynamo: Dynamo {
                 endpoint: values.get("dynamo.endpoint").map(str::to_owned),
                 region: values.get("dynamo.region").map(str::to_owned),
@@ -84,6 +124,29 @@ impl Config {
                 )?,
             },
         })
+    }
+}
+
+/// Nothing is no network. A bare address is a network of one.
+impl FromStr for Networks {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let network = |text: &str| match text.parse::<IpAddr>() {
+            Ok(address) => Ok(address.into()),
+            Err(_) => text.parse::<IpNet>().map_err(drop),
+        };
+        match text.trim() {
+            "" => Ok(Self::default()),
+            text => text.split(',').map(str::trim).map(network).collect::<Result<_, _>>().map(Self),
+        }
+    }
+}
+
+impl fmt::Display for Networks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let networks: Vec<_> = self.0.iter().map(IpNet::to_string).collect();
+        f.write_str(&networks.join(", "))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stderr};
 
 use anyhow::Context;
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
 /// For people when stderr is a terminal, JSON lines otherwise.
@@ -16,8 +16,14 @@ pub fn log(filter: &str) {
     }
 }
 
+/// Of everything that is timed, in seconds.
+const BUCKETS: [f64; 12] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
 pub fn metrics() -> anyhow::Result<PrometheusHandle> {
-    let handle = PrometheusBuilder::new().install_recorder().context("cannot record metrics")?;
+    let timed = Matcher::Suffix("_duration_seconds".to_owned());
+    let builder = PrometheusBuilder::new().set_buckets_for_metric(timed, &BUCKETS)?;
+    let handle = builder.install_recorder().context("cannot record metrics")?;
     ferryhook_api::health::record_build(env!("CARGO_PKG_VERSION"));
     Ok(handle)
 }

@@ -153,8 +153,8 @@ async fn a_panic_is_an_internal_problem() {
     500 Internal Server Error
     content-type: application/problem+json
     x-request-id: req_-OhqqeV-vdbDJw05
-    content-length: 161
+    content-length: 173
 
-    {"type":"/problems/INTERNAL","title":"Internal error","status":500,"detail":"Something failed on our side.","code":"INTERNAL","requestId":"req_-OhqqeV-vdbDJw05"}
+    {"type":"/problems/INTERNAL_ERROR","title":"Internal error","status":500,"detail":"Something failed on our side.","code":"INTERNAL_ERROR","requestId":"req_-OhqqeV-vdbDJw05"}
     "#);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ferryhook_core::event::Status;
+use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Account, Attempt, Claim, Delivery, Event, Id, Source, Timestamp, limits};
 use futures_util::future::try_join_all;
 
@@ -188,6 +188,18 @@ impl Events<'_> {
         self.0.list(slice.of(query)).await
     }
 
+    /// Moves an event on, without what it carries. A crash may undo it.
+    pub async fn progress(
+        &self,
+        event: &Event,
+        was: &Stored<Standing>,
+        now: Standing,
+    ) -> Result<Stored<Standing>, StoreError> {
+        let Some(patch) = event::progress(event, was, &now) else { return Ok(was.clone()) };
+        self.0.commit_buffered(Batch::new().patch(patch)).await?;
+        Ok(was.followed_by(now))
+    }
+
     /// Moves an event on. What it carries cannot change.
     pub async fn replace(
         &self,
@@ -198,8 +210,15 @@ impl Events<'_> {
     }
 
     /// Counts that it came again. A crash may forget the last few.
-    pub async fn count_duplicates(&self, event: &Event, times: u32) -> Result<(), StoreError> {
-        let patch = Patch::of(Kind::Event, event.key()).add("duplicateCount", times.into());
+    pub async fn count_duplicates(
+        &self,
+        source: Id<Source>,
+        received_at: Timestamp,
+        id: Id<Event>,
+        times: u32,
+    ) -> Result<(), StoreError> {
+        let key = event::key(source, received_at, id);
+        let patch = Patch::of(Kind::Event, key).add("duplicateCount", times.into());
         self.0.commit_buffered(Batch::new().patch(patch)).await
     }
 

@@ -267,7 +267,9 @@ impl Task {
             arriving.get(place).cloned()
         };
         let Some(event) = event else { return Ok(()) };
-        passed(self.load.store.events().count_duplicates(&event, 1).await).map(drop)
+        let Event { source_id, received_at, id, .. } = event;
+        let events = self.load.store.events();
+        passed(events.count_duplicates(source_id, received_at, id, 1).await).map(drop)
     }
 
     /// The claim of an accepted event keeps a copy out.

@@ -42,6 +42,12 @@ fn nothing_given_is_enough() {
         store: Embedded,
         log: "lsm_tree=warn,info",
         shutdown_delay: 0ns,
+        ingest: Ingest {
+            trusted_proxies: Networks(
+                [],
+            ),
+            body_within: 30s,
+        },
         dynamo: Dynamo {
             endpoint: None,
             region: None,
@@ -86,6 +92,7 @@ fn mistakes_are_named() {
         complaint("", &[("FERRYHOOK_LISTN", "x")]),
         complaint("", &[("FERRYHOOK_LISTEN", "8080")]),
         complaint("", &[("FERRYHOOK_LOG", "ferryhook=loud")]),
+        complaint("", &[("FERRYHOOK_TRUSTED_PROXIES", "10.0.0.0/8,mine")]),
         complaint("", &[("DYNAMO_TTL_DAYS", "3651")]),
         complaint("listen", &[]),
     ];
@@ -98,6 +105,7 @@ fn mistakes_are_named() {
     unknown setting FERRYHOOK_LISTN in the environment
     listen must be an address such as 127.0.0.1:8080, not "8080" (from FERRYHOOK_LISTEN)
     log must be a log filter such as info,ferryhook_net=debug, not "ferryhook=loud" (from FERRYHOOK_LOG)
+    ingest.trustedProxies must be a list of networks such as 10.0.0.0/8,::1/128, not "10.0.0.0/8,mine" (from FERRYHOOK_TRUSTED_PROXIES)
     dynamo.ttlDays must be a number of days from 1 to 3650, not "3651" (from DYNAMO_TTL_DAYS)
     cannot read the configuration file ferryhook.toml: TOML parse error at line 1, column 7
       |
@@ -105,6 +113,14 @@ fn mistakes_are_named() {
       |       ^
     key with no value, expected `=`
     "#);
+}
+
+#[test]
+fn networks_are_a_list() {
+    let variables = [("FERRYHOOK_TRUSTED_PROXIES", " 10.0.0.0/8, ::1 ,192.0.2.7,")];
+    let (config, _) = load("", &variables, &[]).unwrap();
+    let shown: Vec<_> = config.ingest.trusted_proxies.0.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["10.0.0.0/8", "::1/128", "192.0.2.7/32"]);
 }
 
 #[test]

@@ -18,6 +18,8 @@ fn check_shows_every_value_and_its_origin() {
     store                  memory                       ferryhook.toml
     log                    debug                        FERRYHOOK_LOG
     shutdownDelaySeconds   0                            default
+    ingest.trustedProxies  -                            default
+    ingest.bodySeconds     30                           default
     dynamo.endpoint        -                            default
     dynamo.region          -                            default
     dynamo.tablePrefix     ferryhook-                   default

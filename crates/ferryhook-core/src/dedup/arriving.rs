@@ -1,0 +1,88 @@
+//! What a rule may look at.
+
+use std::borrow::Cow;
+
+use aws_lc_rs::digest::{SHA256, digest};
+
+use super::json::Tree;
+use crate::{Body, Event, Headers};
+
+/// A request at the door, or an event made of one.
+#[derive(Debug, Clone, Copy)]
+pub struct Arriving<'a> {
+    pub headers: &'a Headers,
+    /// Without its question mark, as it was sent.
+    pub query: Option<&'a str>,
+    /// What followed the source's id.
+    pub path: Option<&'a str>,
+    pub body: &'a Body,
+}
+
+impl<'a> Arriving<'a> {
+    pub fn of(event: &'a Event) -> Self {
+        let Event { headers, query, path, body, .. } = event;
+        Self { headers, query: query.as_deref(), path: path.as_deref(), body }
+    }
+
+    pub(super) fn header(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.headers.find(name).map(str::trim).filter(|value| !value.is_empty()).map(Cow::Borrowed)
+    }
+
+    pub(super) fn query(&self, name: &str) -> Option<Cow<'a, str>> {
+        form_field(self.query?, name)
+    }
+
+    /// One value for each path of the tree, from a form if the sender says that it is one, and
+    /// else from JSON.
+    pub(super) fn seek(&self, tree: &Tree) -> Vec<Option<Cow<'a, str>>> {
+        let Some(text) = self.body.as_text() else { return tree.nothing() };
+        if self.is_form() {
+            return tree.names().map(|name| form_field(text, name?)).collect();
+        }
+        tree.seek(text)
+    }
+
+    pub(super) fn body_hash(&self) -> Option<String> {
+        (!self.body.is_empty()).then(|| sha256_hex(self.body.as_bytes()))
+    }
+
+    fn is_form(&self) -> bool {
+        const FORM: &str = "application/x-www-form-urlencoded";
+        let said = self.headers.find("content-type").and_then(|value| value.get(..FORM.len()));
+        said.is_some_and(|said| said.eq_ignore_ascii_case(FORM))
+    }
+}
+
+pub(super) fn sha256_hex(bytes: &[u8]) -> String {
+    let mut hex = String::with_capacity(64);
+    crate::signature::push_hex(&mut hex, digest(&SHA256, bytes).as_ref());
+    hex
+}
+
+/// The first field of this name that is not empty.
+fn form_field<'a>(form: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    form.split('&').find_map(|pair| {
+        let (own, value) = pair.split_once('=')?;
+        (decoded(own)? == name).then(|| decoded(value))?.filter(|value| !value.is_empty())
+    })
+}
+
+/// `None` when the escapes do not make text. A lone percent sign is itself.
+fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains(['%', '+']) {
+        return Some(text.into());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        let escaped = (byte == b'%').then(|| escape(behind)).flatten();
+        bytes.push(escaped.unwrap_or(if byte == b'+' { b' ' } else { byte }));
+        rest = if escaped.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+fn escape(behind: &[u8]) -> Option<u8> {
+    let digit = |at: usize| char::from(*behind.get(at)?).to_digit(16);
+    u8::try_from(digit(0)? << 4 | digit(1)?).ok()
+}

@@ -1,0 +1,397 @@
+//! Ingest: takes events in at `/in/{source_id}`, and says yes only when they are durable.
+//!
+//! Woken by requests, through the front of the server. It knows the rules of the door (size, rate,
+//! quota, copies) and nothing of what comes behind it: an event that is stored is handed over and
+//! forgotten. When the hand-over is lost, the marker that is stored with the event finds it again.
+
+pub mod address;
+mod adopted;
+mod answer;
+mod body;
+mod letter;
+pub mod limits;
+mod meters;
+mod quota;
+mod rate;
+mod refusal;
+mod rejections;
+mod room;
+mod shards;
+mod tallies;
+mod unpack;
+mod writes;
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use ferryhook_core::hops::{self, Hops};
+use ferryhook_core::{Env, Event, Headers, Id, Timestamp, account, event};
+use ferryhook_net::problem::RequestId;
+use ferryhook_net::{Peer, Tasks, Trusted};
+use ferryhook_store::repositories::{Accepted, Arrival};
+use ferryhook_store::{Store, StoreError, Stored};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use hyper::body::Body;
+use hyper::http::request::Parts;
+use hyper::{HeaderMap, Request};
+
+use crate::routes::{Route, Routes};
+use answer::Told;
+use letter::Letter;
+use meters::{Meters, Outcome};
+use quota::Quotas;
+use rate::Rates;
+use refusal::Refusal;
+use rejections::Rejections;
+use room::{Place, Room};
+
+pub use answer::Answer;
+pub use tallies::Tallies;
+
+/// Who gets the events that were just stored. Called after the commit and before the sender's
+/// answer, so it must be quick and must not fail: what it loses is found by the sweep.
+pub trait HandOver: Send + Sync {
+    fn take(&self, event: Stored<Event>, route: Arc<Route>);
+}
+
+/// What the operator decides about the door.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Whose `X-Forwarded-For` counts.
+    pub trusted: Trusted,
+    /// How long the ledger remembers an event.
+    pub remember: Duration,
+    /// How long a sender may take for a body.
+    pub body_within: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            trusted: Trusted::default(),
+            remember: Duration::from_secs(14 * 24 * 60 * 60),
+            body_within: limits::BODY,
+        }
+    }
+}
+
+/// Cheap to clone: clones are the same door.
+#[derive(Clone)]
+pub struct Ingest(Arc<Door>);
+
+struct Door {
+    store: Store,
+    env: Env,
+    tasks: Tasks,
+    routes: Routes,
+    hand_over: Arc<dyn HandOver>,
+    settings: Settings,
+    rates: Rates,
+    quotas: Quotas,
+    tallies: Tallies,
+    rejections: Rejections,
+    /// Bodies that are not whole yet.
+    reading: Room,
+    /// Events that are not durable yet.
+    waiting: Room,
+    meters: Meters,
+    /// In which second it was last said that the store is away.
+    complained_at: AtomicU64,
+}
+
+impl Ingest {
+    /// Counts are written by one of `tasks` every few seconds, and once more when they end.
+    pub fn new(
+        store: Store,
+        env: Env,
+        tasks: &Tasks,
+        routes: Routes,
+        hand_over: Arc<dyn HandOver>,
+        settings: Settings,
+    ) -> Self {
+        let ingest = Self(Arc::new(Door {
+            store,
+            env,
+            tasks: tasks.clone(),
+            routes,
+            hand_over,
+            settings,
+            rates: Rates::default(),
+            quotas: Quotas::default(),
+            tallies: Tallies::default(),
+            rejections: Rejections::default(),
+            reading: Room::new(usize::MAX, limits::READING_BYTES_MAX),
+            waiting: Room::new(limits::WAITING_MAX, limits::WAITING_BYTES_MAX),
+            meters: Meters::new(),
+            complained_at: AtomicU64::new(u64::MAX),
+        }));
+        tasks.spawn("count", ingest.clone().flush_until(tasks.stopping()));
+        ingest
+    }
+
+    pub async fn answer<B>(&self, request: Request<B>) -> Answer
+    where
+        B: Body<Data = Bytes> + Send,
+    {
+        let door = &self.0;
+        let (began, id) = (door.env.elapsed(), RequestId::new(&door.env));
+        let version = request.version();
+        let (answer, outcome) = match door.receive(request).await {
+            Ok(taken) => (taken.answer, taken.outcome),
+            Err(refusal) => {
+                let answer = answer::refused(&refusal, id, version, door.env.now());
+                (answer, Outcome::from(&refusal))
+            }
+        };
+        door.meters.note(outcome, door.env.elapsed().saturating_sub(began));
+        answer::named(answer, id)
+    }
+
+    /// Writes what was counted and what was refused. Nothing when there is nothing.
+    pub async fn flush(&self) {
+        self.0.tallies.flush(&self.0.store).await;
+        self.0.rejections.flush(&self.0.store).await;
+    }
+
+    async fn flush_until(self, stop: impl Future<Output = ()>) {
+        let mut stop = pin!(stop);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(limits::FLUSH_EVERY) => self.flush().await,
+                () = stop.as_mut() => return self.flush().await,
+            }
+        }
+    }
+}
+
+/// A request that was taken in.
+struct Taken {
+    answer: Answer,
+    outcome: Outcome,
+}
+
+impl Door {
+    async fn receive<B>(self: &Arc<Self>, request: Request<B>) -> Result<Taken, Refusal>
+    where
+        B: Body<Data = Bytes> + Send,
+    {
+        let (head, body) = request.into_parts();
+        let (id, suffix) = address::parse(head.uri.path()).ok_or(Refusal::UnknownSource)?;
+        let route = self.routes.find(id).await.map_err(|_| Refusal::StoreAway)?;
+        let route = route.ok_or(Refusal::UnknownSource)?;
+        let taken = AssertUnwindSafe(self.take_in(&route, &head, suffix, body)).catch_unwind();
+        let taken = taken.await.unwrap_or_else(|_| {
+            tracing::error!(source.id = %id, "taking in a request panicked");
+            Err(Refusal::Panicked)
+        });
+        if let Err(refusal) = &taken {
+            self.keep_refusal(&route, &head, suffix, refusal);
+        }
+        taken
+    }
+
+    /// The rules of the door, the cheap ones first.
+    async fn take_in<B>(
+        self: &Arc<Self>,
+        route: &Arc<Route>,
+        head: &Parts,
+        suffix: &str,
+        body: B,
+    ) -> Result<Taken, Refusal>
+    where
+        B: Body<Data = Bytes> + Send,
+    {
+        if route.account_status != account::Status::Active {
+            return Err(Refusal::Suspended);
+        }
+        if is_circle(&head.headers) {
+            return Err(Refusal::Loop);
+        }
+        self.within_rate(route)?;
+        self.within_quota(route).await?;
+
+        let bytes_max = body_bytes_max(route);
+        let bounds =
+            body::Bounds { bytes_max, within: self.settings.body_within, room: &self.reading };
+        let body = body::read(body, bounds).await?;
+        let place = self.waiting.enter(body.len());
+        let mut place = place.ok_or(Refusal::Crowded)?;
+        let (bytes, now) = (body.len(), self.env.now());
+        let letter = Letter::new(head, suffix, self.sender(head));
+        let arrivals = unpack::arrivals(self, route, letter, body, now, &mut place)?;
+        if route.plan.events_per_minute.is_some() {
+            self.rates.add(route.source.id, arrivals.len() as u64 - 1);
+        }
+        let work = self.clone().store(route.clone(), arrivals, now, place);
+        let told = adopted::to_its_end(&self.tasks, work).await?;
+        self.meters.note_bytes(bytes);
+        Ok(self.taken(route, &told))
+    }
+
+    fn within_rate(&self, route: &Route) -> Result<(), Refusal> {
+        let Some(limit) = route.plan.events_per_minute else { return Ok(()) };
+        self.rates.take(route.source.id, limit, self.env.elapsed()).map_err(Refusal::OverRate)
+    }
+
+    async fn within_quota(&self, route: &Route) -> Result<(), Refusal> {
+        let Some(limit) = route.plan.events_per_month else { return Ok(()) };
+        let account = route.source.account_id;
+        let asked = self.quotas.has_room(&self.store, &self.env, account, limit).await;
+        match asked {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let wait = quota::until_next_month(self.env.now());
+                Err(Refusal::OverQuota { policy: route.plan.over_quota, wait })
+            }
+            Err(error) => Err(self.store_away(&error)),
+        }
+    }
+
+    fn sender(&self, head: &Parts) -> Option<std::net::IpAddr> {
+        let peer = head.extensions.get::<Peer>()?;
+        Some(self.settings.trusted.sender(peer.0.ip(), &head.headers))
+    }
+
+    /// Commits, then hands over what is new. From the first step to the last this must not be
+    /// interrupted.
+    async fn store(
+        self: Arc<Self>,
+        route: Arc<Route>,
+        mut arrivals: Vec<Arrival>,
+        now: Timestamp,
+        _place: Place,
+    ) -> Result<Vec<Told>, Refusal> {
+        let mut told = Vec::with_capacity(arrivals.len());
+        while !arrivals.is_empty() {
+            let rest = arrivals.split_off(fitting(&arrivals));
+            let accepted = self.store.events().accept(&arrivals).await;
+            let accepted = accepted.map_err(|error| self.store_away(&error))?;
+            for (arrival, accepted) in arrivals.into_iter().zip(accepted) {
+                told.push(self.settle(&route, arrival.event, &accepted, now));
+            }
+            arrivals = rest;
+        }
+        Ok(told)
+    }
+
+    fn settle(
+        &self,
+        route: &Arc<Route>,
+        event: Event,
+        accepted: &Accepted,
+        now: Timestamp,
+    ) -> Told {
+        let (id, status) = (event.id, event.status);
+        if let Accepted::Duplicate { first } = accepted {
+            if let Some(first) = first {
+                self.tallies.count_copy(route.source.id, *first);
+            }
+            return Told { id: *first, status: event::Status::Received, is_duplicate: true };
+        }
+        self.tallies.count(&route.source, 1, event.body.len(), now);
+        if route.plan.events_per_month.is_some() {
+            self.quotas.count(route.source.account_id, 1);
+        }
+        if event.pending_since.is_some() {
+            // A new row has been written once.
+            self.hand_over.take(Stored { record: event, revision: 1 }, route.clone());
+        }
+        Told { id: Some(id), status, is_duplicate: false }
+    }
+
+    fn taken(&self, route: &Route, told: &[Told]) -> Taken {
+        let outcome = match told {
+            told if told.iter().all(|told| told.is_duplicate) => Outcome::Duplicate,
+            told if told.iter().any(|told| told.status == event::Status::Held) => Outcome::Held,
+            _ => Outcome::Accepted,
+        };
+        let answer = match (&route.source.custom_response, told) {
+            (Some(wanted), _) => answer::custom(wanted),
+            (None, [told]) => answer::one(*told),
+            (None, told) => answer::several(told),
+        };
+        Taken { answer, outcome }
+    }
+
+    fn keep_refusal(&self, route: &Route, head: &Parts, suffix: &str, refusal: &Refusal) {
+        let Some(cause) = refusal.cause() else { return };
+        let now = self.env.now();
+        self.tallies.count_refused(route.source.account_id, now);
+        self.rejections.keep(route.source.id, self.env.elapsed(), || {
+            let letter = Letter::new(head, suffix, self.sender(head));
+            letter.rejection(route, Id::at(now, &self.env), now, refusal, cause)
+        });
+    }
+
+    fn store_away(&self, error: &StoreError) -> Refusal {
+        match error {
+            StoreError::OutOfBounds(_) => Refusal::DoesNotFit,
+            error => {
+                // Once a second: every request of an outage ends up here.
+                let second = self.env.elapsed().as_secs();
+                if self.complained_at.swap(second, Ordering::Relaxed) != second {
+                    tracing::warn!(%error, "events are not taken in");
+                }
+                Refusal::StoreAway
+            }
+        }
+    }
+}
+
+fn is_circle(headers: &HeaderMap) -> bool {
+    let said = headers.get_all(hops::HEADER).into_iter();
+    let said = said.filter_map(|value| Some((hops::HEADER, value.to_str().ok()?)));
+    let mut said = said.peekable();
+    said.peek().is_some() && Hops::of(&Headers::from_iter(said)).is_circle()
+}
+
+fn body_bytes_max(route: &Route) -> usize {
+    use ferryhook_core::limits::{BODY_BYTES_DEFAULT, BODY_BYTES_MAX};
+    let wanted = route.source.body_bytes_max.map(|bytes| bytes as usize);
+    wanted.unwrap_or(BODY_BYTES_DEFAULT).min(BODY_BYTES_MAX)
+}
+
+/// How many of these fit into one commit; at least one.
+fn fitting(arrivals: &[Arrival]) -> usize {
+    let mut bytes = 0;
+    let fits = |arrival: &&Arrival| {
+        let headers = arrival.event.headers.iter().map(|(name, value)| name.len() + value.len());
+        bytes += arrival.event.body.len() + headers.sum::<usize>() + limits::EVENT_OVERHEAD_BYTES;
+        bytes <= limits::COMMIT_BYTES_MAX
+    };
+    arrivals.iter().take(limits::COMMIT_EVENTS_MAX).take_while(fits).count().max(1)
+}
+
+impl<B> tower::Service<Request<B>> for Ingest
+where
+    B: Body<Data = Bytes> + Send + 'static,
+{
+    type Response = Answer;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Answer, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let ingest = self.clone();
+        Box::pin(async move { Ok(ingest.answer(request).await) })
+    }
+}
+
+impl std::fmt::Debug for Ingest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ingest").field("routes", &self.0.routes).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

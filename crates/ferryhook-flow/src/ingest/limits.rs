@@ -1,0 +1,50 @@
+//! The bounds of the door.
+
+use std::time::Duration;
+
+use ferryhook_core::limits;
+
+/// From the end of the head to the last byte of the body, however it drips.
+pub const BODY: Duration = Duration::from_secs(30);
+
+/// Bodies that come in pieces and are not whole yet, all together.
+pub const READING_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// What is whole and waits for the store: requests, and their bytes.
+pub const WAITING_MAX: usize = 4096;
+pub const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Beside body and headers: attribute names, ids, index entries, as the store counts them.
+pub const EVENT_OVERHEAD_BYTES: usize = 2048;
+/// What a body and its headers may have together to fit into one item.
+pub const EVENT_BYTES_MAX: usize = limits::ITEM_BYTES_MAX - EVENT_OVERHEAD_BYTES;
+/// Of one commit: each event may have a claim beside it, and the rest of the bytes is headroom.
+pub const COMMIT_EVENTS_MAX: usize = limits::batch::ACTIONS_MAX / 2;
+pub const COMMIT_BYTES_MAX: usize = limits::batch::BYTES_MAX / 8 * 7;
+
+/// Up to here a body is copied out of the connection's buffer, which it would else keep alive.
+pub const COPIED_BYTES_MAX: usize = 16 * 1024;
+
+/// When a sender may ask again after we could not take something.
+pub const STORE_AWAY_SECONDS: u64 = 5;
+pub const CROWDED_SECONDS: u64 = 1;
+
+/// Sources whose rate is being watched, and accounts whose month is counted.
+pub const WINDOWS_MAX: usize = 64 * 1024;
+pub const MONTHS_MAX: usize = 64 * 1024;
+/// How long the month's count is trusted before the other nodes' share is looked up again.
+pub const MONTH_FRESH_FOR: Duration = Duration::from_secs(300);
+
+/// How often what was counted in memory goes to the store.
+pub const FLUSH_EVERY: Duration = Duration::from_secs(5);
+/// How many writes of a flush are under way at once.
+pub const FLUSH_AT_ONCE: usize = 16;
+/// Counts that wait for a flush: sources, accounts, events that came again.
+pub const TALLIES_MAX: usize = 64 * 1024;
+
+/// Rejections kept of one source in a minute. A flood is counted, not written.
+pub const REJECTIONS_PER_MINUTE: u32 = 10;
+/// Rejections that wait for a flush, and their bytes.
+pub const REJECTIONS_MAX: usize = 1024;
+pub const REJECTIONS_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Of a body that was too large.
+pub const BEGINNING_BYTES_KEPT: usize = 4 * 1024;

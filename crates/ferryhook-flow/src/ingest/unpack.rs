@@ -1,0 +1,110 @@
+//! From one request to its events: mostly one, sometimes the elements of a list, each with the
+//! claim that lets it in only once.
+
+use bytes::Bytes;
+use ferryhook_core::dedup::{Arriving, ledger_source};
+use ferryhook_core::split::Parts;
+use ferryhook_core::{Body, Claim, Event, Id, Timestamp};
+use ferryhook_store::repositories::Arrival;
+
+use super::letter::Letter;
+use super::refusal::Refusal;
+use super::room::Place;
+use super::{Door, limits};
+use crate::routes::Route;
+
+pub(super) fn arrivals(
+    door: &Door,
+    route: &Route,
+    letter: Letter,
+    body: Bytes,
+    now: Timestamp,
+    place: &mut Place,
+) -> Result<Vec<Arrival>, Refusal> {
+    let body = Body::from(body);
+    let parts = route.reading.split.parts(letter.content_type.as_deref(), &body);
+    let unpacking = Unpacking { door, route, now };
+    match parts {
+        Ok(None) => Ok(vec![unpacking.one(letter, body)?]),
+        Ok(Some(parts)) => unpacking.several(letter, parts, place),
+        Err(error) => {
+            let detail = format!("This source takes lists of events, but {error}.");
+            Err(Refusal::Unparsable { detail, body: body.into_bytes() })
+        }
+    }
+}
+
+struct Unpacking<'a> {
+    door: &'a Door,
+    route: &'a Route,
+    now: Timestamp,
+}
+
+impl Unpacking<'_> {
+    fn one(&self, letter: Letter, body: Body) -> Result<Arrival, Refusal> {
+        fits(&letter, &body)?;
+        let id = Id::at(self.now, &self.door.env);
+        let mut event = letter.into_event(self.route, id, self.now, body);
+        let arriving = Arriving::of(&event);
+        let (key, event_type) = (self.route.reading.dedup.key(&arriving), self.type_of(&arriving));
+        (event.dedup_key, event.event_type) = (key, event_type);
+        Ok(self.arrival(event))
+    }
+
+    fn several(
+        &self,
+        mut letter: Letter,
+        parts: Parts,
+        place: &mut Place,
+    ) -> Result<Vec<Arrival>, Refusal> {
+        // The bodies share the request's bytes; everything else is there once for each.
+        if !place.grow(parts.bodies.len() * letter.event_bytes(&Body::default())) {
+            return Err(Refusal::Crowded);
+        }
+        if let Some(content_type) = parts.content_type {
+            letter.content_type = Some(content_type.to_owned());
+        }
+        let mut ids: Vec<Id<Event>> =
+            parts.bodies.iter().map(|_| Id::at(self.now, &self.door.env)).collect();
+        // In the order of the list, so that whoever sorts by id has the list again.
+        ids.sort_unstable();
+        let mut arrivals = Vec::with_capacity(ids.len());
+        for (index, (body, id)) in parts.bodies.into_iter().zip(ids).enumerate() {
+            fits(&letter, &body)?;
+            let mut event = letter.clone().into_event(self.route, id, self.now, body);
+            let arriving = Arriving::of(&event);
+            let key = self.route.reading.dedup.key_of_part(&arriving, index);
+            let event_type = self.type_of(&arriving);
+            (event.dedup_key, event.event_type) = (key, event_type);
+            arrivals.push(self.arrival(event));
+        }
+        Ok(arrivals)
+    }
+
+    fn type_of(&self, arriving: &Arriving<'_>) -> Option<String> {
+        self.route.reading.event_type.as_ref()?.text(arriving)
+    }
+
+    fn arrival(&self, event: Event) -> Arrival {
+        let claim = event.dedup_key.clone().map(|key| Claim {
+            key,
+            seen_at: self.now,
+            expires_at: self.now + self.door.settings.remember,
+            source: Some(ledger_source(&self.route.source.provider).into_owned()),
+            notes: None,
+            event_id: Some(event.id),
+            state: None,
+            fencing_token: None,
+            lease_until: None,
+        });
+        Arrival { event, claim }
+    }
+}
+
+/// The store would refuse it as well, but could not say why.
+fn fits(letter: &Letter, body: &Body) -> Result<(), Refusal> {
+    match letter.event_bytes(body) <= limits::EVENT_BYTES_MAX {
+        true => Ok(()),
+        false => Err(Refusal::DoesNotFit),
+    }
+}

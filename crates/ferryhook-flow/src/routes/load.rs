@@ -1,0 +1,82 @@
+//! Reads one route from the store.
+
+use std::sync::Arc;
+
+use ferryhook_core::{Account, Id, Source, Timestamp, account, source};
+use ferryhook_store::{Slice, Store, StoreError};
+
+use super::{Allowance, Reading, Route, Way, limits};
+
+/// `None` when there is no such source, or when it is deleted. `before` is what was read the last
+/// time, if anything.
+pub(super) async fn route(
+    store: &Store,
+    id: Id<Source>,
+    before: Option<&Route>,
+    now: Timestamp,
+) -> Result<Option<Arc<Route>>, StoreError> {
+    let found = store.sources().find(id).await?.map(|found| found.record);
+    let Some(source) = found.filter(|source| source.status != source::Status::Deleted) else {
+        return Ok(None);
+    };
+    let account = store.accounts().find(source.account_id).await?.map(|found| found.record);
+    if account.is_none() {
+        // Its events are still worth more than the mistake.
+        tracing::warn!(source.id = %id, account.id = %source.account_id, "the account is missing");
+    }
+    let plan = match &account {
+        Some(account) => plan(store, account).await?,
+        None => Allowance::default(),
+    };
+    let account_status = account.map_or(account::Status::Active, |account| account.status);
+    let ways = ways(store, id, before, now).await?;
+    let reading = match before {
+        Some(before) if Reading::is_same(&before.source, &source) => before.reading.clone(),
+        _ => Reading::new(&source),
+    };
+    Ok(Some(Arc::new(Route { source, reading, plan, account_status, ways })))
+}
+
+/// An owner without a plan has no limits: nobody's event is refused for a gap in our own tables.
+async fn plan(store: &Store, account: &Account) -> Result<Allowance, StoreError> {
+    let owner = store.users().find(account.user_id).await?;
+    let Some(owner) = owner else {
+        tracing::warn!(account.id = %account.id, "the account's owner is missing");
+        return Ok(Allowance::default());
+    };
+    match store.plans().find(&owner.plan).await? {
+        Some(plan) => Ok(Allowance::of(&plan)),
+        None => {
+            tracing::warn!(account.id = %account.id, plan = %owner.plan, "the plan is missing");
+            Ok(Allowance::default())
+        }
+    }
+}
+
+async fn ways(
+    store: &Store,
+    id: Id<Source>,
+    before: Option<&Route>,
+    now: Timestamp,
+) -> Result<Vec<Arc<Way>>, StoreError> {
+    let before = before.map_or(&[][..], |before| &before.ways);
+    let mut ways = Vec::new();
+    let mut slice = Slice::default().limit(limits::CONNECTIONS_MAX);
+    for _ in 0..limits::PAGES_MAX {
+        let page = store.connections().list_by_source(id, slice.clone()).await?;
+        for connection in page.rows.into_iter().map(|row| row.record) {
+            if ways.len() == limits::CONNECTIONS_MAX {
+                tracing::warn!(source.id = %id, "only the first {} connections count", ways.len());
+                return Ok(ways);
+            }
+            let known = before.iter().find(|way| way.connection.id == connection.id);
+            ways.push(Arc::new(Way::new(connection, known.map(|way| &**way), now)));
+        }
+        if page.next.is_none() {
+            return Ok(ways);
+        }
+        slice = slice.after(page.next);
+    }
+    tracing::warn!(source.id = %id, "too many deleted connections; some were not looked at");
+    Ok(ways)
+}
