@@ -9,5 +9,8 @@
 pub mod ingest;
 pub mod routes;
 
+#[cfg(test)]
+mod probe;
+
 pub use ingest::{HandOver, Ingest};
 pub use routes::{Route, Routes, Way};
