@@ -11,6 +11,8 @@ mod ferry;
 mod backups;
 mod configuration;
 mod health;
+mod hostile;
+mod ingest;
 mod schema;
 mod stopping;
 mod storage;
