@@ -12,6 +12,7 @@ mod backups;
 mod configuration;
 mod health;
 mod hostile;
+mod http2;
 mod ingest;
 mod schema;
 mod stopping;
