@@ -3,8 +3,12 @@
 //! A request changes records and is answered; acting on them is left to `ferryhook-flow`.
 //!
 //! Reading order: every route ([`router`]), what goes wrong ([`problem`]), then one file per noun.
+//! Configuration as a file is [`manifest`] (reading it) and [`apply`] (making it so).
 
+pub mod apply;
 pub mod health;
+pub mod manifest;
+pub mod owner;
 pub mod problem;
 pub mod request;
 pub mod router;

@@ -63,6 +63,9 @@ pub struct Connection {
     /// Events that agree in this path are delivered one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordering_key: Option<String>,
+    /// What those behind a failing one do. Means nothing without a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ordering_policy: Option<OrderingPolicy>,
 
     pub delivery_count: u64,
     pub failure_count: u64,
@@ -112,4 +115,17 @@ pub enum PipelineOrder {
     #[default]
     FilterFirst,
     TransformFirst,
+}
+
+/// What becomes of the events of a key while the first of them cannot be delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(tag = "policy", rename_all = "snake_case")]
+pub enum OrderingPolicy {
+    /// They wait until it is delivered or given up.
+    #[default]
+    Block,
+    /// Once it is given up, they wait until somebody replays it.
+    Park,
+    /// They go ahead when it has failed this often; it keeps its own attempts.
+    Skip { after: u16 },
 }

@@ -28,6 +28,9 @@ pub struct Delivery {
     /// Those of them that were made before the last replay, which the policy no longer counts.
     #[serde(default)]
     pub attempts_before: u16,
+    /// Deliveries of one connection that agree in this go out in the order of their events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_status_code: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +88,8 @@ pub enum Hold {
     /// The destination keeps failing and is given a rest.
     BreakerOpen,
     TransformFailed,
+    /// Given up, and those behind it in order wait until somebody replays or cancels it.
+    Parked,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -109,7 +114,7 @@ pub enum Cancel {
 }
 
 /// Replays have a lane of their own, so that they cannot delay what is new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lane {
     Live,

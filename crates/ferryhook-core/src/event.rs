@@ -55,6 +55,12 @@ pub struct Event {
 
     #[serde(with = "millis")]
     pub received_at: Timestamp,
+    /// How often planning its deliveries went wrong, and what was said the last time. Once it has
+    /// been given up the event is `failed`, without a delivery: a dead letter.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub processing_tries: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processing_error: Option<String>,
     /// Present as long as nobody has planned its deliveries.
     #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub pending_since: Option<Timestamp>,
@@ -67,12 +73,60 @@ pub struct Event {
     pub expires_at: Option<Timestamp>,
 }
 
+fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
 impl Identified for Event {
     const PREFIX: &'static str = "evt_";
     const SORTABLE: bool = true;
 }
 
+/// The part of an event that changes. Small and `Copy`, so that whoever moves an event on need not
+/// carry what it brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    pub status: Status,
+    pub retry_count: u32,
+    pub pending_since: Option<Timestamp>,
+    pub processed_at: Option<Timestamp>,
+    pub delivered_at: Option<Timestamp>,
+}
+
+impl Standing {
+    /// Processed, with these deliveries.
+    pub fn with<'a>(
+        self,
+        deliveries: impl IntoIterator<Item = &'a Delivery, IntoIter: Clone>,
+        now: Timestamp,
+    ) -> Self {
+        let deliveries = deliveries.into_iter();
+        let status = Event::status_from(deliveries.clone());
+        let retries = deliveries.map(|one| u32::from(one.attempts.saturating_sub(1))).max();
+        Self {
+            status,
+            retry_count: retries.unwrap_or(0),
+            pending_since: None,
+            processed_at: self.processed_at.or(Some(now)),
+            delivered_at: match status {
+                Status::Delivered => self.delivered_at.or(Some(now)),
+                _ => None,
+            },
+        }
+    }
+}
+
 impl Event {
+    pub fn standing(&self) -> Standing {
+        Standing {
+            status: self.status,
+            retry_count: self.retry_count,
+            pending_since: self.pending_since,
+            processed_at: self.processed_at,
+            delivered_at: self.delivered_at,
+        }
+    }
+
     /// Where an event stands once it has been processed, given all of its deliveries.
     ///
     /// What is decided before there are deliveries (`received`, `signature_failed`, and `held`

@@ -1,5 +1,7 @@
 //! Every bound in one place. Each is a promise: a test stands at its edge.
 
+use std::time::Duration;
+
 /// One commit. The numbers are those of a DynamoDB transaction, and the other engines refuse the
 /// same: a batch that passes a test on any of them is not too large in production.
 pub mod batch {
@@ -40,3 +42,22 @@ pub const TIMEOUT_MS_MAX: u32 = 30_000;
 
 /// What a delivery remembers of its last error; the attempt has the rest.
 pub const ERROR_CHARACTERS_KEPT: usize = 200;
+
+/// What people may write into a source or a connection. One source with all its connections is
+/// one commit.
+pub const NAME_CHARACTERS_MAX: usize = 100;
+pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 1;
+pub const URL_BYTES_MAX: usize = 2048;
+pub const SECRET_BYTES_MAX: usize = 1024;
+pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;
+pub const CUSTOM_RESPONSE_BYTES_MAX: usize = 16 * 1024;
+pub const CONCURRENCY_MAX: u16 = 1_000;
+pub const RATE_PER_SECOND_MAX: u32 = 100_000;
+pub const ORDERING_KEY_BYTES_MAX: usize = 256;
+
+/// How long a replaced secret is still honoured.
+pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A file for `ferryhook apply`.
+pub const MANIFEST_BYTES_MAX: usize = 1024 * 1024;
+pub const MANIFEST_DEPTH_MAX: usize = 32;

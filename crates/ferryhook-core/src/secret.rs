@@ -4,9 +4,12 @@
 
 use std::fmt;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::Timestamp;
+use crate::signature::SECRETS_MAX;
+use crate::{Env, Timestamp, limits};
 
 /// `==` is for tests and for noticing a change; it takes longer the more characters agree, so a
 /// stranger's guess is never compared with it.
@@ -17,6 +20,13 @@ pub struct Secret(String);
 impl Secret {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
+    }
+
+    /// A new signing secret, in the form that the libraries of receivers read.
+    pub fn generate(env: &Env) -> Self {
+        let mut bytes = [0u8; 32];
+        env.fill(&mut bytes);
+        Self(format!("whsec_{}", STANDARD.encode(bytes)))
     }
 
     pub fn expose(&self) -> &str {
@@ -38,3 +48,16 @@ pub struct Previous {
     pub secret: Secret,
     pub valid_until: Timestamp,
 }
+
+impl Previous {
+    /// What is honoured beside the secret that follows `replaced` now: that one for a day, and
+    /// of the earlier ones those whose time has not run out, the newest first.
+    pub fn after_rotation(replaced: Secret, earlier: &[Previous], now: Timestamp) -> Vec<Previous> {
+        let newest = Previous { secret: replaced, valid_until: now + limits::SECRET_OVERLAP };
+        let earlier = earlier.iter().filter(|old| now < old.valid_until).cloned();
+        std::iter::once(newest).chain(earlier).take(SECRETS_MAX - 1).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,35 @@
 //! The data plane: what happens to an event between the sender's request and the destination's
 //! answer.
 //!
-//! In the order an event meets it: where it goes ([`routes`]), who lets it in ([`ingest`]). What
-//! comes: process (verifies, filters and reshapes, and plans deliveries), deliver (tries, and
-//! tries again), and sweep, the periodic look for work whose bell was lost. None of it manages
-//! anything: sources and connections are made in `ferryhook-api`, and the two meet in the store.
+//! In the order an event meets it: who lets it in ([`ingest`]) and where it goes ([`routes`]);
+//! which connections want it (`plan`), what is known of it before the store knows the plan
+//! (`parcel`); which delivery goes next (`lanes`, with the `terms` of each connection); the one
+//! who carries it ([`courier`]) through an `attempt`; and the periodic look for what nobody has in
+//! hand (`sweep`). None of it manages anything: sources and connections are made in
+//! `ferryhook-api`, and the two meet in the store.
 
 pub mod ingest;
 pub mod routes;
 
+mod lanes;
+mod parcel;
+mod plan;
+mod terms;
+
+mod attempt;
+pub mod courier;
+mod sweep;
+
+pub mod feed;
+mod gauges;
+pub mod limits;
+mod moment;
+mod tally;
+
 #[cfg(test)]
 mod probe;
 
+pub use courier::{Courier, Parts};
+pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};
 pub use routes::{Route, Routes, Way};

@@ -40,7 +40,7 @@ pub mod limits {
     /// Loads at once; who asks for one more is told that the store is busy.
     pub const LOADS_MAX: usize = 1024;
     /// Of one source: with their event they must fit into one commit.
-    pub const CONNECTIONS_MAX: usize = ferryhook_core::limits::batch::ACTIONS_MAX - 1;
+    pub const CONNECTIONS_MAX: usize = ferryhook_core::limits::batch::ACTIONS_MAX - 2;
     /// Pages of connections that one load reads. Deleted ones are rows too.
     pub const PAGES_MAX: usize = 64;
 }
@@ -176,7 +176,7 @@ impl Inner {
         let _end = Cleared { inner: self, id };
         loop {
             let before = self.cache.peek(id);
-            let loaded = load::route(&self.store, id, before.as_deref()).await;
+            let loaded = load::route(&self.store, id, before.as_deref(), self.env.now()).await;
             let mut loads = self.loads();
             if let Some(load) = loads.get_mut(&id).filter(|load| load.outdated) {
                 load.outdated = false; // what was read may be what it was before

@@ -1,12 +1,17 @@
-//! Where the process meets the network: the accept loop that lets strangers in, and (to come) the
-//! client that calls the addresses users have typed.
+//! Where the process meets the network: the accept loop that lets strangers in, and the client
+//! that calls the addresses users have typed.
 //!
 //! It knows sockets, deadlines and caps, and nothing of events, accounts or stores.
 
+pub mod client;
 pub mod limits;
 pub mod listener;
 pub mod problem;
 pub mod tasks;
 
+pub use client::{
+    BadRoots, Client, Guard, Outbound, Outgoing, Refusal, Reply, Resolve, Roots, Target, Timing,
+    Unsent, Why,
+};
 pub use listener::{Bounds, Peer, Trusted, framing, serve};
 pub use tasks::Tasks;

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-use ferryhook_core::Timestamp;
+use ferryhook_core::event::Standing;
+use ferryhook_core::{Event, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -170,6 +171,13 @@ impl<T> Deref for Stored<T> {
 
     fn deref(&self) -> &T {
         &self.record
+    }
+}
+
+impl Stored<Event> {
+    /// Where it stands, without what it carries.
+    pub fn standing(&self) -> Stored<Standing> {
+        Stored { record: self.record.standing(), revision: self.revision }
     }
 }
 

@@ -47,7 +47,7 @@ pub use plans::Plans;
 pub use rejections::Rejections;
 pub use runs::Runs;
 pub use schedules::Schedules;
-pub use sources::Sources;
+pub use sources::{Edit, Sources};
 pub use usage::UsageDays;
 pub use users::Users;
 

@@ -16,8 +16,8 @@ use std::time::Duration;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
-pub use settings::{DataScope, Flags, FlagsOf, TablesScope};
-pub use values::{ConfigError, Values};
+pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
 const BODY_SECONDS_MAX: u64 = 300;
@@ -32,6 +32,8 @@ pub struct Config {
     pub log: String,
     pub shutdown_delay: Duration,
     pub ingest: Ingest,
+    /// Networks that may be delivered to although they are not public.
+    pub destinations_allow: Networks,
     pub dynamo: Dynamo,
 }
 
@@ -73,6 +75,15 @@ impl Config {
         Ok((Self::parse(&values)?, values))
     }
 
+    /// Where the data is, for people.
+    pub fn place(&self) -> String {
+        match self.store {
+            StoreKind::Embedded => self.data.display().to_string(),
+            StoreKind::Dynamodb => format!("tables {}*", self.dynamo.table_prefix),
+            StoreKind::Memory => "NOT KEPT".to_owned(),
+        }
+    }
+
     fn parse(values: &Values) -> Result<Self, ConfigError> {
         Ok(Self {
             listen: values.parse("listen", "an address such as 127.0.0.1:8080")?,
@@ -97,6 +108,10 @@ impl Config {
                     "a number of seconds from 1 to 300",
                 )?),
             },
+            destinations_allow: values.parse(
+                "destinations.allow",
+                "networks with commas between them, such as 10.0.0.0/8,fd00::/8",
+            )?,
             dynamo: Dynamo {
                 endpoint: values.get("dynamo.endpoint").map(str::to_owned),
                 region: values.get("dynamo.region").map(str::to_owned),
@@ -112,17 +127,26 @@ impl Config {
     }
 }
 
+/// Nothing is no network. A bare address is a network of one.
 impl FromStr for Networks {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let written = text.split(',').map(str::trim).filter(|network| !network.is_empty());
-        // One address is the smallest network there is.
         let network = |text: &str| match text.parse::<IpAddr>() {
-            Ok(address) => Ok(IpNet::from(address)),
+            Ok(address) => Ok(address.into()),
             Err(_) => text.parse::<IpNet>().map_err(drop),
         };
-        written.map(network).collect::<Result<_, _>>().map(Self)
+        match text.trim() {
+            "" => Ok(Self::default()),
+            text => text.split(',').map(str::trim).map(network).collect::<Result<_, _>>().map(Self),
+        }
+    }
+}
+
+impl fmt::Display for Networks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let networks: Vec<_> = self.0.iter().map(IpNet::to_string).collect();
+        f.write_str(&networks.join(", "))
     }
 }
 

@@ -1,8 +1,13 @@
 //! The control socket: how another `ferryhook` reaches the one that has the data directory open.
 //!
 //! It lies in that directory and only its owner may connect. A request and its answer are one line
-//! of JSON each. Requests are answered one after the other: there is one thing to ask for, a
-//! backup, and two of those at once would only fight over the disk.
+//! of JSON each. Every connection has a task of its own, so that a long backup keeps nobody
+//! waiting but the next backup.
+//!
+//! A new request is a variant of [`Request`], an arm in [`Handlers::handle`] and, where it needs
+//! something new, a field there.
+
+mod handlers;
 
 use std::future::Future;
 use std::io;
@@ -13,30 +18,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use ferryhook_store::engine::embedded::Embedded;
+use ferryhook_api::apply;
+use ferryhook_net::Tasks;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
+use tokio::sync::Semaphore;
 
-use crate::copied::Copied;
+pub use handlers::{Bell, Handlers, Turns};
 
 const NAME: &str = "control.sock";
-const LINE_BYTES_MAX: u64 = 16 * 1024;
+/// A manifest of the largest size, with every character escaped, and room for its secrets.
+const LINE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Who connects has its request ready.
 const REQUEST_WAIT: Duration = Duration::from_secs(5);
 const WAITING_MAX: u32 = 16;
+/// Answered at the same time; more wait for their turn.
+const REQUESTS_MAX: usize = 8;
+/// After a failed accept. What fails at once again (no file handles left) must not spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Request {
-    /// Into this directory, named absolutely.
+    /// Into this directory, named absolutely. Answered with [`Copied`](crate::copied::Copied).
     Backup(PathBuf),
+    /// Answered with [`Outcome`](apply::Outcome).
+    Apply(apply::Asked),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Answer {
-    Copied(Copied),
+    Done(Value),
     Failed(String),
 }
 
@@ -46,13 +62,13 @@ pub struct Control {
     listener: UnixListener,
     path: PathBuf,
     // Dropped after the file is removed: while the engine lives, the directory is ours.
-    engine: Arc<Embedded>,
+    handlers: Arc<Handlers>,
 }
 
 impl Control {
     /// Replaces the socket of a process that did not get to remove its own: the engine holds the
     /// lock of the directory, so nobody else listens there.
-    pub fn listen(directory: &Path, engine: Arc<Embedded>) -> io::Result<Self> {
+    pub fn listen(directory: &Path, handlers: Handlers) -> io::Result<Self> {
         let path = directory.join(NAME);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -62,51 +78,35 @@ impl Control {
         socket.bind(&path)?;
         // Before anyone can connect.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
-        Ok(Self { listener: socket.listen(WAITING_MAX)?, path, engine })
+        Ok(Self { listener: socket.listen(WAITING_MAX)?, path, handlers: Arc::new(handlers) })
     }
 
-    pub async fn answer_until(self, stop: impl Future<Output = ()>) {
+    pub async fn answer_until(self, tasks: Tasks, stop: impl Future<Output = ()>) {
+        let room = Arc::new(Semaphore::new(REQUESTS_MAX));
         let mut stop = pin!(stop);
         loop {
-            let stream = tokio::select! {
-                accepted = self.listener.accept() => accepted.map(|(stream, _)| stream),
+            let accepted = async {
+                let turn = room.clone().acquire_owned().await;
+                (turn, self.listener.accept().await)
+            };
+            let (turn, accepted) = tokio::select! {
+                accepted = accepted => accepted,
                 () = stop.as_mut() => return,
             };
-            let answered = match stream {
-                Ok(stream) => self.answer(stream).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = answered {
-                tracing::warn!(%error, "a request on the control socket was lost");
-                // What fails at once again (no file handles left) must not spin.
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
-    }
-
-    async fn answer(&self, stream: UnixStream) -> io::Result<()> {
-        let mut stream = BufReader::new(stream);
-        let line = tokio::time::timeout(REQUEST_WAIT, read_line(&mut stream)).await??;
-        let answer = match serde_json::from_str(&line) {
-            Ok(Request::Backup(target)) => self.backup(&target).await,
-            Err(error) => Answer::Failed(format!("the server knows no such request: {error}")),
-        };
-        write_line(stream.get_mut(), &answer).await
-    }
-
-    async fn backup(&self, target: &Path) -> Answer {
-        if !target.is_absolute() {
-            return Answer::Failed("a backup needs an absolute path".into());
-        }
-        match self.engine.backup(target).await {
-            Ok(summary) => {
-                let (files, bytes) = (summary.files, summary.bytes);
-                tracing::info!(directory = %target.display(), files, bytes, "backed up");
-                Answer::Copied(Copied { files, bytes })
-            }
-            Err(error) => {
-                tracing::warn!(directory = %target.display(), %error, "a backup failed");
-                Answer::Failed(error.to_string())
+            match accepted {
+                Ok((stream, _)) => {
+                    let handlers = self.handlers.clone();
+                    tasks.spawn("control request", async move {
+                        let _turn = turn;
+                        if let Err(error) = answer(&handlers, stream).await {
+                            tracing::warn!(%error, "a request on the control socket was lost");
+                        }
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept on the control socket; trying again");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
             }
         }
     }
@@ -118,8 +118,22 @@ impl Drop for Control {
     }
 }
 
+async fn answer(handlers: &Handlers, stream: UnixStream) -> io::Result<()> {
+    let mut stream = BufReader::new(stream);
+    let line = tokio::time::timeout(REQUEST_WAIT, read_line(&mut stream)).await??;
+    let answer = match serde_json::from_str(&line) {
+        Ok(request) => handlers.handle(request).await,
+        Err(error) => Err(format!("the server knows no such request: {error}")),
+    };
+    let answer = answer.map_or_else(Answer::Failed, Answer::Done);
+    write_line(stream.get_mut(), &answer).await
+}
+
 /// Asks the server that has the directory open; `None` when none listens there.
-pub async fn ask(directory: &Path, request: &Request) -> anyhow::Result<Option<Copied>> {
+pub async fn ask<T: DeserializeOwned>(
+    directory: &Path,
+    request: &Request,
+) -> anyhow::Result<Option<T>> {
     let path = directory.join(NAME);
     let mut stream = match UnixStream::connect(&path).await {
         Ok(stream) => BufReader::new(stream),
@@ -129,10 +143,11 @@ pub async fn ask(directory: &Path, request: &Request) -> anyhow::Result<Option<C
         }
     };
     let lost = "the server stopped before it was done";
+    let strange = "the server's answer is not understood";
     write_line(stream.get_mut(), request).await.context(lost)?;
     let line = read_line(&mut stream).await.context(lost)?;
-    match serde_json::from_str(&line).context("the server's answer is not understood")? {
-        Answer::Copied(copied) => Ok(Some(copied)),
+    match serde_json::from_str(&line).context(strange)? {
+        Answer::Done(value) => serde_json::from_value(value).context(strange).map(Some),
         Answer::Failed(reason) => bail!(reason),
     }
 }

@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use anyhow::Context;
 use ferryhook_api::{App, Readiness, router};
-use ferryhook_core::{Env, Event, plan};
-use ferryhook_flow::{HandOver, Ingest, Route, Routes, ingest};
+use ferryhook_core::{Env, plan};
+use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
+use ferryhook_net::client::{Client, Guard, Roots};
 use ferryhook_net::{Tasks, Trusted};
-use ferryhook_store::{Store, Stored};
+use ferryhook_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::config::Config;
-use crate::control::Control;
+use crate::config::{Config, StoreKind};
+use crate::control::{Bell, Control, Handlers, Turns};
 use crate::front::Front;
 use crate::storage::{self, Storage};
-use crate::telemetry;
+use crate::{echo, telemetry};
 
 /// Histograms gather samples until somebody sorts them into buckets.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
@@ -26,50 +27,93 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// When all of this is gone, the store is closed and what it had buffered is on disk.
 pub struct Wired {
     pub front: Front,
+    /// Finishes its attempts after the last event has come in.
+    pub courier: Courier,
     pub readiness: Arc<Readiness>,
     /// Awaited after the last connection has gone.
     pub tasks: Tasks,
+    pub store: Store,
 }
 
-pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
+/// What a server is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Serving,
+    /// Has a receiver of its own.
+    Development,
+}
+
+pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
     let tasks = Tasks::new();
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
     storage.store.plans().seed(&plans).await.context("cannot set up the plans")?;
-    control(config, &storage, &tasks);
     let metrics = telemetry::metrics()?;
     tasks.spawn("metrics", keep_up(metrics.clone(), tasks.stopping()));
-    let ingest = ingest(config, storage.store.clone(), &env, &tasks);
-    let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
-    let app = App { env: env.clone(), readiness: readiness.clone(), metrics };
-    Ok(Wired { front: Front { ingest, router: router(app), env }, readiness, tasks })
-}
-
-fn ingest(config: &Config, store: Store, env: &Env, tasks: &Tasks) -> Ingest {
-    let routes = Routes::new(store.clone(), env.clone(), tasks.clone());
+    let guard = Guard::new(config.destinations_allow.0.clone());
+    let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
+    let courier = Courier::new(Parts {
+        store: storage.store.clone(),
+        env: env.clone(),
+        routes: routes.clone(),
+        outbound: Arc::new(Client::new(
+            guard.clone(),
+            env.clone(),
+            tasks.clone(),
+            Roots::default(),
+        )),
+        guard: guard.clone(),
+        shared: config.store == StoreKind::Dynamodb,
+    });
+    let bell = bell(&courier, &tasks);
+    control(config, &env, &storage, guard, bell, &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         remember: DAY * config.dynamo.ttl_days,
         body_within: config.ingest.body_within,
     };
-    Ingest::new(store, env.clone(), tasks, routes, Arc::new(Stays), settings)
+    let hand_over = Arc::new(courier.clone());
+    let ingest =
+        Ingest::new(storage.store.clone(), env.clone(), &tasks, routes, hand_over, settings);
+    courier.start();
+    let store = storage.store.clone();
+    let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
+    let app = App { env: env.clone(), readiness: readiness.clone(), metrics };
+    let router = match purpose {
+        Purpose::Serving => router(app),
+        Purpose::Development => router(app).merge(echo::router(store.clone(), env.clone())),
+    };
+    let front = Front { ingest, router, env };
+    Ok(Wired { front, courier, readiness, tasks, store })
 }
 
-/// Nobody delivers yet: what is stored stays, marked as pending.
-struct Stays;
-
-impl HandOver for Stays {
-    fn take(&self, _: Stored<Event>, _: Arc<Route>) {}
+/// Rung by whoever changes a source or a connection in this process.
+fn bell(courier: &Courier, tasks: &Tasks) -> Bell {
+    let (courier, tasks) = (courier.clone(), tasks.clone());
+    Arc::new(move |changed| {
+        let courier = courier.clone();
+        tasks.spawn("change", async move { courier.changed(Some(changed.source)).await });
+    })
 }
 
 /// A server that cannot have the socket (its name is too long, the file system knows none) serves
-/// all the same; only a backup has to wait until it stops.
-fn control(config: &Config, storage: &Storage, tasks: &Tasks) {
+/// all the same; only a backup or a change has to wait until it stops.
+fn control(config: &Config, env: &Env, storage: &Storage, guard: Guard, bell: Bell, tasks: &Tasks) {
     let Some(engine) = storage.embedded.clone() else { return };
-    match Control::listen(&config.data, engine) {
-        Ok(control) => tasks.spawn("control", control.answer_until(tasks.stopping())),
+    let handlers = Handlers {
+        store: storage.store.clone(),
+        env: env.clone(),
+        engine,
+        guard,
+        bell,
+        turns: Turns::default(),
+    };
+    match Control::listen(&config.data, handlers) {
+        Ok(control) => {
+            tasks.spawn("control", control.answer_until(tasks.clone(), tasks.stopping()));
+        }
         Err(error) => {
-            tracing::warn!(%error, "no control socket: backups need this server stopped");
+            tracing::warn!(%error, "no control socket: backup and apply need this server stopped");
         }
     }
 }

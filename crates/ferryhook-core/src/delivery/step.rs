@@ -59,6 +59,7 @@ impl Delivery {
             lane: Lane::Live,
             attempts: 0,
             attempts_before: 0,
+            order_key: None,
             last_status_code: None,
             last_error: None,
             created_at: now,

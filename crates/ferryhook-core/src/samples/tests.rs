@@ -113,7 +113,7 @@ fn a_connection() {
          createdAt S(iso), updatedAt S(iso), accountId S, statusReason? S, destinationType S, \
          destinationConfig? M, method? S, headers? S, auth? S, previousSecrets? L, \
          eventTypes? L, pipelineOrder? S, timeoutMs? N, concurrencyMax? N, ratePerSecondMax? N, \
-         orderingKey? S",
+         orderingKey? S, orderingPolicy? M",
     );
 }
 

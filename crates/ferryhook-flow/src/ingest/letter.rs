@@ -85,6 +85,8 @@ impl Letter {
             body,
             payload: None,
             received_at: now,
+            processing_tries: 0,
+            processing_error: None,
             pending_since: waits.then_some(now),
             processed_at: (status == Status::Filtered).then_some(now),
             delivered_at: None,

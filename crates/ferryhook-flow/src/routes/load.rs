@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferryhook_core::{Account, Id, Source, account, source};
+use ferryhook_core::{Account, Id, Source, Timestamp, account, source};
 use ferryhook_store::{Slice, Store, StoreError};
 
 use super::{Allowance, Reading, Route, Way, limits};
@@ -13,6 +13,7 @@ pub(super) async fn route(
     store: &Store,
     id: Id<Source>,
     before: Option<&Route>,
+    now: Timestamp,
 ) -> Result<Option<Arc<Route>>, StoreError> {
     let found = store.sources().find(id).await?.map(|found| found.record);
     let Some(source) = found.filter(|source| source.status != source::Status::Deleted) else {
@@ -28,7 +29,7 @@ pub(super) async fn route(
         None => Allowance::default(),
     };
     let account_status = account.map_or(account::Status::Active, |account| account.status);
-    let ways = ways(store, id, before).await?;
+    let ways = ways(store, id, before, now).await?;
     let reading = match before {
         Some(before) if Reading::is_same(&before.source, &source) => before.reading.clone(),
         _ => Reading::new(&source),
@@ -56,6 +57,7 @@ async fn ways(
     store: &Store,
     id: Id<Source>,
     before: Option<&Route>,
+    now: Timestamp,
 ) -> Result<Vec<Arc<Way>>, StoreError> {
     let before = before.map_or(&[][..], |before| &before.ways);
     let mut ways = Vec::new();
@@ -68,7 +70,7 @@ async fn ways(
                 return Ok(ways);
             }
             let known = before.iter().find(|way| way.connection.id == connection.id);
-            ways.push(Arc::new(Way::new(connection, known.map(|way| &**way))));
+            ways.push(Arc::new(Way::new(connection, known.map(|way| &**way), now)));
         }
         if page.next.is_none() {
             return Ok(ways);

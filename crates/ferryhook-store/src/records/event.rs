@@ -3,12 +3,13 @@
 //! Each index entry of an event costs a write, and there are many events. Two entries are always
 //! there (by id, inbox); the others only while someone may ask for them.
 
-use ferryhook_core::event::{Origin, Status};
+use ferryhook_core::event::{Origin, Standing, Status};
 use ferryhook_core::{Event, Id, Source, Timestamp};
 
 use super::{Shard, digits, source};
+use crate::batch::{Condition, Moves, Patch};
 use crate::key::{IndexKey, Key};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Stored};
 use crate::tables::{Index, Table};
 use crate::value::{Name, Value};
 
@@ -30,41 +31,79 @@ pub(crate) fn by_id(id: Id<Event>) -> IndexKey {
 
 /// Whether the index by status has the event. Triggered events can be asked for by any status;
 /// of the others only those that need someone.
-fn is_listed_by_status(event: &Event) -> bool {
+fn is_listed_by_status(event: &Event, status: Status) -> bool {
     let needs_someone = matches!(
-        event.status,
+        status,
         Status::Failed | Status::Retrying | Status::Held | Status::SignatureFailed
     );
     needs_someone || event.origin == Origin::Trigger
 }
 
+/// All of them, as they are when the event stands there.
+fn indexes(event: &Event, standing: &Standing) -> Vec<IndexKey> {
+    let account = event.account_id.as_str();
+    let at = event.received_at.to_micros_text();
+    let mut indexes = Vec::with_capacity(5);
+    indexes.push(by_id(event.id));
+    let inbox = format!("{at}#{}", event.id);
+    indexes.push(IndexKey::new(Index::Inbox, account, inbox));
+    if let Some(event_type) = &event.event_type {
+        let sort = format!("{event_type}#{at}");
+        indexes.push(IndexKey::new(Index::EventType, account, sort));
+    }
+    if is_listed_by_status(event, standing.status) {
+        let sort = format!("{}#{at}", standing.status);
+        indexes.push(IndexKey::new(Index::EventStatus, account, sort));
+    }
+    if let Some(since) = standing.pending_since {
+        let shard = Shard::of(event.id).partition();
+        indexes.push(IndexKey::new(Index::Pending, shard, since.as_millis()));
+    }
+    indexes
+}
+
+/// Moves an event on without reading or writing what it carries; `None` when it stays as it is.
+pub(crate) fn progress(event: &Event, was: &Stored<Standing>, now: &Standing) -> Option<Patch> {
+    if was.record == *now {
+        return None;
+    }
+    let mut patch = Patch::of(Kind::Event, event.key()).when(Condition::Revision(was.revision));
+    if was.status != now.status {
+        patch = patch.set("status", now.status.as_str());
+    }
+    if was.retry_count != now.retry_count {
+        patch = patch.set("retry_count", i64::from(now.retry_count));
+    }
+    let times = [
+        ("pendingSince", was.pending_since, now.pending_since),
+        ("processedAt", was.processed_at, now.processed_at),
+        ("deliveredAt", was.delivered_at, now.delivered_at),
+    ];
+    for (name, was, now) in times {
+        patch = match now {
+            _ if was == now => patch,
+            Some(at) => patch.set(name, at.as_millis()),
+            None => patch.remove(name),
+        };
+    }
+    let (from, to) = (indexes(event, was), indexes(event, now));
+    if from != to {
+        let expires = event.expires_at.map(Timestamp::as_seconds);
+        patch.moves = Some(Moves { from, to, expires });
+    }
+    Some(patch)
+}
+
 impl Record for Event {
     const KIND: Kind = Kind::Event;
+    const VERSION: u8 = 2;
 
     fn key(&self) -> Key {
         key(self.source_id, self.received_at, self.id)
     }
 
     fn indexes(&self) -> Vec<IndexKey> {
-        let account = self.account_id.as_str();
-        let at = self.received_at.to_micros_text();
-        let mut indexes = Vec::with_capacity(5);
-        indexes.push(by_id(self.id));
-        let inbox = format!("{at}#{}", self.id);
-        indexes.push(IndexKey::new(Index::Inbox, account, inbox));
-        if let Some(event_type) = &self.event_type {
-            let sort = format!("{event_type}#{at}");
-            indexes.push(IndexKey::new(Index::EventType, account, sort));
-        }
-        if is_listed_by_status(self) {
-            let sort = format!("{}#{at}", self.status);
-            indexes.push(IndexKey::new(Index::EventStatus, account, sort));
-        }
-        if let Some(since) = self.pending_since {
-            let shard = Shard::of(self.id).partition();
-            indexes.push(IndexKey::new(Index::Pending, shard, since.as_millis()));
-        }
-        indexes
+        indexes(self, &self.standing())
     }
 
     fn expires_at(&self) -> Option<Timestamp> {

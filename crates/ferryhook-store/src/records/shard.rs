@@ -1,7 +1,7 @@
 //! Work that waits for someone is spread over a few partitions, so that no single one is written
 //! by every event and several workers can look at different ones.
 
-use ferryhook_core::{Event, Id};
+use ferryhook_core::{Connection, Event, Id};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many there are. Rows in the store have been dealt out by it: a larger number leaves what
@@ -18,8 +18,16 @@ impl Shard {
 
     /// Everything that waits on account of one event waits in one shard.
     pub fn of(event: Id<Event>) -> Self {
+        Self::of_text(event.as_str())
+    }
+
+    pub fn of_connection(connection: Id<Connection>) -> Self {
+        Self::of_text(connection.as_str())
+    }
+
+    fn of_text(text: &str) -> Self {
         // The remainder is below `COUNT`, so nothing is cut off.
-        Self((xxh3_64(event.as_str().as_bytes()) % u64::from(COUNT)) as u8)
+        Self((xxh3_64(text.as_bytes()) % u64::from(COUNT)) as u8)
     }
 
     pub(crate) fn partition(self) -> String {

@@ -8,7 +8,7 @@ use super::{Slice, only};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
-use crate::records::{connection, source};
+use crate::records::{Shard, connection, source};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -52,6 +52,17 @@ impl Connections<'_> {
     ) -> Result<Page<Stored<Connection>>, StoreError> {
         let query = Query::index(Kind::Connection, Index::AccountStatus, account.as_str());
         Ok(only(self.0.list(slice.of(query)).await?, is_there))
+    }
+
+    /// Of all accounts, deleted ones too: whoever looks after the queues of their deliveries must
+    /// not miss one.
+    pub async fn list_lanes(
+        &self,
+        shard: Shard,
+        slice: Slice,
+    ) -> Result<Page<Stored<Connection>>, StoreError> {
+        let query = Query::index(Kind::Connection, Index::KeyByHash, connection::lanes(shard));
+        self.0.list(slice.of(query)).await
     }
 
     pub async fn replace(

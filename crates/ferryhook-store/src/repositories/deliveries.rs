@@ -3,13 +3,15 @@
 //! All of that is buffered. If a crash undoes a plan, its event is still pending; if it undoes a
 //! lease or an attempt, the delivery is still due. Something may be sent twice, nothing is lost.
 
+use ferryhook_core::delivery::Lane;
+use ferryhook_core::event::Standing;
 use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Timestamp};
 
 use super::{Slice, Window};
 use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
-use crate::records::{Shard, delivery, event};
+use crate::records::{delivery, event};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -18,19 +20,28 @@ pub struct Deliveries<'a>(pub(crate) &'a Store);
 
 impl Deliveries<'_> {
     /// All deliveries of an event, and the event as it stands with them: no longer pending. They
-    /// go together, so an event has at most ninety-nine.
+    /// go together, so an event has at most ninety-eight. One whose first attempt is over already
+    /// brings it along.
     pub async fn plan(
         &self,
-        was: &Stored<Event>,
-        now: Event,
+        event: &Event,
+        was: &Stored<Standing>,
+        now: Standing,
         deliveries: &[Delivery],
-    ) -> Result<Stored<Event>, StoreError> {
-        let mut batch = Batch::new().replace(was, &now);
+        attempt: Option<&Attempt>,
+    ) -> Result<Stored<Standing>, StoreError> {
+        let mut batch = Batch::new();
+        if let Some(patch) = event::progress(event, was, &now) {
+            batch = batch.patch(patch);
+        }
         for delivery in deliveries {
             batch = batch.insert(delivery);
         }
+        if let Some(attempt) = attempt {
+            batch = batch.insert(attempt);
+        }
         self.0.commit_buffered(batch).await?;
-        Ok(was.followed_by(now))
+        Ok(moved(was, now))
     }
 
     /// Takes a due delivery until `until`. `None` if it is not due, or another worker was faster.
@@ -49,30 +60,25 @@ impl Deliveries<'_> {
         }
     }
 
-    /// Keeps what came of an attempt: one commit has both its row and the delivery's new state.
+    /// Keeps what came of an attempt, or of the decision to make none: one commit has its row,
+    /// the delivery's new state, and where the event stands because of it.
     pub async fn settle(
         &self,
         was: &Stored<Delivery>,
-        attempt: &Attempt,
         now: Delivery,
-    ) -> Result<Stored<Delivery>, StoreError> {
-        let batch = Batch::new().replace(was, &now).insert(attempt);
+        attempt: Option<&Attempt>,
+        event: (&Event, &Stored<Standing>, Standing),
+    ) -> Result<(Stored<Delivery>, Stored<Standing>), StoreError> {
+        let (event, stood, stands) = event;
+        let mut batch = Batch::new().replace(was, &now);
+        if let Some(attempt) = attempt {
+            batch = batch.insert(attempt);
+        }
+        if let Some(patch) = event::progress(event, stood, &stands) {
+            batch = batch.patch(patch);
+        }
         self.0.commit_buffered(batch).await?;
-        Ok(was.followed_by(now))
-    }
-
-    /// The same, with the event whose status follows from it.
-    pub async fn settle_with_event(
-        &self,
-        was: &Stored<Delivery>,
-        attempt: &Attempt,
-        now: Delivery,
-        event: (&Stored<Event>, Event),
-    ) -> Result<(Stored<Delivery>, Stored<Event>), StoreError> {
-        let (event_was, event_now) = event;
-        let batch = Batch::new().replace(was, &now).insert(attempt).replace(event_was, &event_now);
-        self.0.commit_buffered(batch).await?;
-        Ok((was.followed_by(now), event_was.followed_by(event_now)))
+        Ok((was.followed_by(now), moved(stood, stands)))
     }
 
     /// Another connection for an event that was planned before: a replay to one created later.
@@ -106,15 +112,26 @@ impl Deliveries<'_> {
         self.0.list(slice.of(query.prefix(delivery::PREFIX))).await
     }
 
-    /// Those that a worker should look at within this window, by when.
-    pub async fn list_due(
+    /// The queue of a connection: all that is not settled, by when it is due, or by when its event
+    /// came where order counts.
+    pub async fn list_open(
         &self,
-        shard: Shard,
+        connection: Id<Connection>,
+        lane: Lane,
         window: Window,
         slice: Slice,
     ) -> Result<Page<Stored<Delivery>>, StoreError> {
-        let query = Query::index(Kind::Delivery, Index::Due, shard.partition());
+        let queue = delivery::queue(connection, lane);
+        let query = Query::index(Kind::Delivery, Index::Due, queue);
         let query = window.numbers(query, Timestamp::as_millis);
         self.0.list(slice.of(query)).await
+    }
+}
+
+/// An event that stands where it stood was not written.
+fn moved(was: &Stored<Standing>, now: Standing) -> Stored<Standing> {
+    match was.record == now {
+        true => was.clone(),
+        false => was.followed_by(now),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ferryhook_core::event::Status;
+use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Account, Attempt, Claim, Delivery, Event, Id, Source, Timestamp, limits};
 use futures_util::future::try_join_all;
 
@@ -186,6 +186,18 @@ impl Events<'_> {
         let query = Query::index(Kind::Event, Index::Pending, shard.partition());
         let query = window.numbers(query, Timestamp::as_millis);
         self.0.list(slice.of(query)).await
+    }
+
+    /// Moves an event on, without what it carries. A crash may undo it.
+    pub async fn progress(
+        &self,
+        event: &Event,
+        was: &Stored<Standing>,
+        now: Standing,
+    ) -> Result<Stored<Standing>, StoreError> {
+        let Some(patch) = event::progress(event, was, &now) else { return Ok(was.clone()) };
+        self.0.commit_buffered(Batch::new().patch(patch)).await?;
+        Ok(was.followed_by(now))
     }
 
     /// Moves an event on. What it carries cannot change.

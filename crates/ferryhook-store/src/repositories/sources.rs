@@ -2,7 +2,7 @@
 //! its id; lists leave it out unless they ask for that status.
 
 use ferryhook_core::source::Status;
-use ferryhook_core::{Account, Id, Source, Timestamp, User};
+use ferryhook_core::{Account, Connection, Id, Source, Timestamp, User};
 
 use super::{Slice, only};
 use crate::batch::{Batch, Patch};
@@ -11,6 +11,15 @@ use crate::record::{Kind, Stored};
 use crate::records::{source, user, word};
 use crate::tables::Index;
 use crate::{Store, StoreError};
+
+/// One step of a change to sources and connections.
+#[derive(Debug, Clone)]
+pub enum Edit {
+    CreateSource(Source),
+    ReplaceSource(Stored<Source>, Source),
+    CreateConnection(Connection),
+    ReplaceConnection(Stored<Connection>, Connection),
+}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'a>(pub(crate) &'a Store);
@@ -86,6 +95,17 @@ impl Sources<'_> {
         let now =
             Source { status: Status::Deleted, updated_at: self.0.now(), ..was.record.clone() };
         self.0.replace(was, now).await
+    }
+
+    /// Several steps, all or none; as many as a commit may have.
+    pub async fn edit(&self, edits: &[Edit]) -> Result<(), StoreError> {
+        let batch = edits.iter().fold(Batch::new(), |batch, edit| match edit {
+            Edit::CreateSource(source) => batch.insert(source),
+            Edit::ReplaceSource(was, now) => batch.replace(was, now),
+            Edit::CreateConnection(connection) => batch.insert(connection),
+            Edit::ReplaceConnection(was, now) => batch.replace(was, now),
+        });
+        self.0.commit(batch).await
     }
 
     /// Counts events that have arrived. A crash may forget the last few.

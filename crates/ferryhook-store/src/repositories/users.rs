@@ -44,6 +44,14 @@ impl Users<'_> {
         self.0.find_by(entry).await
     }
 
+    /// The one whom the address belongs to, by keys and so as it was last written.
+    pub async fn find_holder(&self, email: &str) -> Result<Option<Stored<User>>, StoreError> {
+        let marker = unique::key(&user::email_value(email));
+        let Some(marker) = self.0.find::<Unique>(&marker).await? else { return Ok(None) };
+        let owner = marker.owner_id.parse();
+        self.find(owner.map_err(|error| StoreError::corrupt(Kind::Unique, error))?).await
+    }
+
     /// A changed e-mail address is given up and the new one taken in the same commit.
     pub async fn replace(
         &self,

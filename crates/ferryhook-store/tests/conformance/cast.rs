@@ -113,6 +113,7 @@ impl Bench {
             account_id: event.account_id,
             state: delivery::State::Waiting { next_attempt_at: self.now() },
             attempts: 0,
+            order_key: None,
             expires_at: event.expires_at,
             ..samples::delivery()
         }

@@ -3,9 +3,9 @@
 
 use std::slice::from_ref;
 
-use ferryhook_core::delivery::{Hold, State};
+use ferryhook_core::delivery::{Cancel, Hold, Lane, State};
 use ferryhook_core::event::Status;
-use ferryhook_core::{Event, connection, key, source, user};
+use ferryhook_core::{Delivery, Event, connection, key, source, user};
 use ferryhook_store::repositories::Arrival;
 use ferryhook_store::{Shard, Slice, StoreError, Stored, UniqueError, Window};
 
@@ -431,16 +431,13 @@ async fn pending(bench: &Bench, home: Home) -> Vec<Event> {
     found
 }
 
-async fn due(bench: &Bench, home: Home) -> usize {
+/// How many deliveries in the queue of this one's connection are due by now.
+async fn due(bench: &Bench, of: &Delivery) -> usize {
+    let window = Window::until(bench.now());
     let deliveries = bench.store.deliveries();
-    let mut found = Vec::new();
-    for shard in Shard::all() {
-        let window = Window::until(bench.now());
-        let list = async |slice| deliveries.list_due(shard, window, slice).await;
-        found.extend(all(Slice::default(), list).await);
-    }
-    found.retain(|delivery| delivery.account_id == home.account);
-    found.len()
+    let list =
+        async |slice| deliveries.list_open(of.connection_id, Lane::Live, window, slice).await;
+    all(Slice::default(), list).await.len()
 }
 
 pub(crate) async fn an_accepted_event_is_pending_until_it_is_planned(bench: Bench) {
@@ -448,25 +445,31 @@ pub(crate) async fn an_accepted_event_is_pending_until_it_is_planned(bench: Benc
     let was = accepted(&bench, bench.event(home)).await;
     assert_eq!(pending(&bench, home).await, from_ref(&was.record));
     let deliveries = [bench.delivery(&was), bench.delivery(&was)];
-    let now = Event { status: Status::Processing, pending_since: None, ..was.record.clone() };
+    let now = was.record.standing().with(&deliveries, bench.now());
     let planner = bench.store.deliveries();
-    let planned = planner.plan(&was, now.clone(), &deliveries).await;
-    planned.unwrap();
+    let planned = planner.plan(&was, &was.standing(), now, &deliveries, None).await;
+    let planned = planned.unwrap();
+    let found = bench.store.events().find(was.id).await.unwrap().unwrap();
+    assert_eq!(found.standing(), planned);
+    assert_eq!(found.record.body, was.record.body);
     assert!(pending(&bench, home).await.is_empty());
-    assert_eq!(due(&bench, home).await, 2);
+    for delivery in &deliveries {
+        assert_eq!(due(&bench, delivery).await, 1);
+    }
     let listed = bench.store.deliveries();
     let listed = listed.list_by_event(was.id, Slice::default()).await.unwrap();
     assert_eq!(listed.rows.len(), 2);
     // Whoever comes second with the same plan is refused as a whole.
-    let again = planner.plan(&was, now, &deliveries).await;
+    let again = planner.plan(&was, &was.standing(), now, &deliveries, None).await;
     assert!(again.unwrap_err().is_refused());
 }
 
 pub(crate) async fn an_event_that_nobody_wants_is_planned_with_nothing(bench: Bench) {
     let home = bench.home();
     let was = accepted(&bench, bench.event(home)).await;
-    let now = Event { status: Status::Filtered, pending_since: None, ..was.record.clone() };
-    bench.store.deliveries().plan(&was, now, &[]).await.unwrap();
+    let now = was.record.standing().with(&[], bench.now());
+    assert_eq!(now.status, Status::Filtered);
+    bench.store.deliveries().plan(&was, &was.standing(), now, &[], None).await.unwrap();
     assert!(pending(&bench, home).await.is_empty());
 }
 
@@ -479,20 +482,29 @@ pub(crate) async fn gateway_attempts_create_with_the_delivery(bench: Bench) {
     let was = deliveries.find(event.id, delivery.connection_id).await;
     let was = was.unwrap().unwrap();
     let leased = deliveries.lease(&was, bench.later(30)).await.unwrap().unwrap();
-    assert_eq!(due(&bench, home).await, 0);
+    assert_eq!(due(&bench, &delivery).await, 0);
     let mut now = leased.record.clone();
     now.attempts = 1;
     now.state = State::Waiting { next_attempt_at: bench.later(30) };
     let attempt = bench.attempt(&now, 1);
-    let settled = deliveries.settle(&leased, &attempt, now.clone()).await.unwrap();
+    let stands = event.record.standing().with([&now], bench.now());
+    let stood = event.standing();
+    let with_event = (&*event, &stood, stands);
+    let settled = deliveries.settle(&leased, now.clone(), Some(&attempt), with_event).await;
+    let (settled, stands) = settled.unwrap();
+    let failing = bench.store.events();
+    let failing =
+        failing.list_by_status(home.account, Status::Retrying, Window::ALWAYS, Slice::default());
+    assert_eq!(failing.await.unwrap().rows.len(), 1);
     let found = deliveries.find(event.id, now.connection_id).await.unwrap();
     assert_eq!(found, Some(settled.clone()));
     // The same attempt again: nothing happens, neither to the delivery.
-    let again = deliveries.settle(&settled, &attempt, now).await;
+    let with_event = (&*event, &stands, stands.record);
+    let again = deliveries.settle(&settled, now, Some(&attempt), with_event).await;
     assert!(again.unwrap_err().is_refused());
-    assert_eq!(due(&bench, home).await, 0);
+    assert_eq!(due(&bench, &delivery).await, 0);
     bench.advance(30);
-    assert_eq!(due(&bench, home).await, 1);
+    assert_eq!(due(&bench, &delivery).await, 1);
 }
 
 pub(crate) async fn a_delivery_is_settled_together_with_its_event(bench: Bench) {
@@ -505,33 +517,69 @@ pub(crate) async fn a_delivery_is_settled_together_with_its_event(bench: Bench) 
     let was = was.unwrap().unwrap();
     let mut now = was.record.clone();
     now.state = State::Delivered { settled_at: bench.now() };
-    let mut event_now = event.record.clone();
-    event_now.status = Status::Delivered;
+    let stands = event.record.standing().with([&now], bench.now());
+    assert_eq!(stands.status, Status::Delivered);
     let attempt = bench.attempt(&now, 1);
-    let settled = deliveries.settle_with_event(&was, &attempt, now, (&event, event_now));
-    let (_, event_now) = settled.await.unwrap();
+    let with_event = (&*event, &event.standing(), stands);
+    let settled = deliveries.settle(&was, now, Some(&attempt), with_event);
+    let (_, stands) = settled.await.unwrap();
     let found = bench.store.events().find(event.id).await.unwrap();
-    assert_eq!(found, Some(event_now));
-    assert_eq!(due(&bench, home).await, 0);
+    assert_eq!(found.map(|found| found.standing()), Some(stands));
+    assert_eq!(due(&bench, &delivery).await, 0);
 }
 
-pub(crate) async fn a_held_delivery_is_not_due(bench: Bench) {
-    let home = bench.home();
-    let event = bench.event(home);
+/// It keeps its place in the queue, and no worker may take it.
+pub(crate) async fn a_held_delivery_waits_in_its_queue(bench: Bench) {
+    let event = bench.event(bench.home());
     let delivery = bench.delivery(&event);
     let deliveries = bench.store.deliveries();
     deliveries.create(&delivery).await.unwrap();
-    assert_eq!(due(&bench, home).await, 1);
+    assert_eq!(due(&bench, &delivery).await, 1);
     let was = deliveries.find(event.id, delivery.connection_id).await;
     let was = was.unwrap().unwrap();
     let held = was.hold(Hold::ConnectionPaused, bench.now());
     let held = deliveries.replace(&was, held).await.unwrap();
-    assert_eq!(due(&bench, home).await, 0);
+    assert_eq!(due(&bench, &delivery).await, 1);
     let not_due = deliveries.lease(&held, bench.later(30)).await.unwrap();
     assert_eq!(not_due, None);
-    let released = held.release(bench.now());
-    deliveries.replace(&held, released).await.unwrap();
-    assert_eq!(due(&bench, home).await, 1);
+    let cancelled = held.cancel(Cancel::ConnectionDeleted, bench.now());
+    deliveries.replace(&held, cancelled).await.unwrap();
+    assert_eq!(due(&bench, &delivery).await, 0);
+}
+
+/// Where order counts, the queue is in the order of the events, also when the first was put off.
+pub(crate) async fn an_ordered_queue_is_in_the_order_of_its_events(bench: Bench) {
+    let home = bench.home();
+    let deliveries = bench.store.deliveries();
+    let mut expected = Vec::new();
+    let connection = bench.id();
+    for _ in 0..3 {
+        let event = bench.event(home);
+        bench.advance(1);
+        let order_key = Some("order-7".to_owned());
+        let delivery = Delivery { connection_id: connection, order_key, ..bench.delivery(&event) };
+        deliveries.create(&delivery).await.unwrap();
+        expected.push(event.id);
+    }
+    let was = deliveries.find(expected[0], connection).await.unwrap().unwrap();
+    let state = State::Waiting { next_attempt_at: bench.later(3600) };
+    deliveries.replace(&was, Delivery { state, ..was.record.clone() }).await.unwrap();
+    let list =
+        async |slice| deliveries.list_open(connection, Lane::Live, Window::ALWAYS, slice).await;
+    let listed = all(Slice::default(), list).await;
+    assert_eq!(listed.iter().map(|one| one.event_id).collect::<Vec<_>>(), expected);
+}
+
+pub(crate) async fn connections_of_all_accounts_are_listed_for_their_queues(bench: Bench) {
+    let connection = bench.connection(bench.home());
+    let connections = bench.store.connections();
+    connections.create(&connection).await.unwrap();
+    let was = connections.find_of(connection.source_id, connection.id).await.unwrap().unwrap();
+    connections.delete(&was).await.unwrap();
+    let shard = Shard::of_connection(connection.id);
+    let list = async |slice| connections.list_lanes(shard, slice).await;
+    let listed = all(Slice::default(), list).await;
+    assert!(listed.iter().any(|one| one.id == connection.id), "deleted, and still listed");
 }
 
 pub(crate) async fn a_lease_that_ended_is_due_again(bench: Bench) {
@@ -545,7 +593,7 @@ pub(crate) async fn a_lease_that_ended_is_due_again(bench: Bench) {
     let leased = deliveries.lease(&was, bench.later(30)).await.unwrap().unwrap();
     assert!(deliveries.lease(&leased, bench.later(60)).await.unwrap().is_none());
     bench.advance(30);
-    assert_eq!(due(&bench, home).await, 1);
+    assert_eq!(due(&bench, &delivery).await, 1);
     assert!(deliveries.lease(&leased, bench.later(30)).await.unwrap().is_some());
 }
 

@@ -111,6 +111,7 @@ impl Five {
                 0 => State::Delivered { settled_at: at(token) },
                 _ => State::Waiting { next_attempt_at: at(token + connection) },
             },
+            order_key: None,
             last_error: Some(token.to_string()),
             expires_at: None,
             ..samples::delivery()

@@ -106,13 +106,17 @@ async fn check_fives(engine: &dyn Engine, model: &Model) {
     let users = (0..2).map(|user| format!("usr_{user:016}").parse::<Id<User>>().unwrap());
     let users = users.map(|user| (Index::NotificationUnread, user.as_str().into()));
     let minutes = (0..4).map(|minute| (Index::ScheduleNextRun, Part::Number(60 * minute)));
-    check_indexes(engine, deliveries, shards().map(|shard| (Index::Due, shard)).collect()).await;
+    check_indexes(engine, deliveries, connections().map(|one| (Index::Due, one)).collect()).await;
     check_indexes(engine, notifications, users.collect()).await;
     check_indexes(engine, schedules, minutes.collect()).await;
 }
 
 fn shards() -> impl Iterator<Item = Part> {
     Shard::all().enumerate().map(|(number, _)| number.to_string().into())
+}
+
+fn connections() -> impl Iterator<Item = Part> {
+    (0..4).map(|number| format!("conn_{number:016}").into())
 }
 
 /// By sort key and then by row, as an index is sorted.

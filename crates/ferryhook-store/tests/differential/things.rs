@@ -5,7 +5,8 @@ use std::time::Duration;
 use ferryhook_core::delivery::State;
 use ferryhook_core::id::Identified;
 use ferryhook_core::{
-    Delivery, Event, Id, Key, Notification, Schedule, Secret, Timestamp, event, key, samples,
+    Connection, Delivery, Event, Id, Key, Notification, Schedule, Secret, Timestamp, event, key,
+    samples,
 };
 use ferryhook_store::{Index, Part, Record};
 
@@ -117,13 +118,15 @@ impl Thing for Delivery {
     }
 
     fn entries() -> Vec<(Index, Part)> {
-        shards(Index::Due).collect()
+        let connection = |number| id::<Connection>(number).as_str().into();
+        (0..4).map(|number| (Index::Due, connection(number))).collect()
     }
 
     fn some(dice: &mut Dice, now: Timestamp) -> Self {
         let plain = Delivery {
             event_id: id(dice.roll(3)),
             connection_id: id(dice.roll(4)),
+            order_key: None,
             ..samples::delivery()
         };
         plain.changed(dice, now)

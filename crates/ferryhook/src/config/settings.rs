@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 12] = [
+pub const SETTINGS: [Setting; 13] = [
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -65,6 +65,14 @@ pub const SETTINGS: [Setting; 12] = [
         flag: "ingest-body-seconds",
         default: Some("30"),
         help: "How long a sender may take for the body of an event",
+    },
+    Setting {
+        key: "destinations.allow",
+        variable: "FERRYHOOK_DESTINATION_ALLOW",
+        flag: "destination-allow",
+        default: None,
+        help: "Networks that may be delivered to although they are not public, for example \
+               10.0.0.0/8,fd00::/8",
     },
     Setting {
         key: "dynamo.endpoint",
@@ -130,6 +138,22 @@ pub enum DataScope {}
 
 impl Scope for DataScope {
     const KEYS: &'static [&'static str] = &["data"];
+}
+
+/// Where sources and connections are kept, and where those may lead.
+#[derive(Debug, Clone)]
+pub enum StoreScope {}
+
+impl Scope for StoreScope {
+    const KEYS: &'static [&'static str] = &[
+        "data",
+        "store",
+        "destinations.allow",
+        "dynamo.endpoint",
+        "dynamo.region",
+        "dynamo.tablePrefix",
+        "dynamo.ledgerTable",
+    ];
 }
 
 /// Where the tables are, and what they are called.

@@ -6,13 +6,23 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod dice;
 mod ferry;
+mod message;
+mod parcel;
+mod receiver;
+mod sender;
+mod way;
 
 mod backups;
+mod bench;
 mod configuration;
+mod crash;
+mod durable;
 mod health;
 mod hostile;
 mod http2;
+mod idle;
 mod ingest;
 mod schema;
 mod stopping;

@@ -206,6 +206,10 @@ const NAMES: &[&str] = &[
     "platformId",
     "redirectUri",
     "codeVerifier",
+    "orderKey",
+    "processingTries",
+    "processingError",
+    "orderingPolicy",
 ];
 
 #[cfg(test)]

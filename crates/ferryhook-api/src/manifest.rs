@@ -1,0 +1,150 @@
+//! The manifest: the file in which somebody writes down the sources and connections they want.
+//!
+//! Reading it is pure. What comes out is checked to the last field and can be stored as it is;
+//! what does not come out is a list of complaints with line, column and path. Comparing it with
+//! what is stored, and writing, is left to [`apply`](crate::apply).
+
+mod connection;
+mod reader;
+mod source;
+mod tree;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+use ferryhook_core::{Secret, limits};
+use ferryhook_net::client::Guard;
+
+use reader::{At, Reading};
+use tree::{Node, Place, Value};
+
+pub use connection::ConnectionSpec;
+pub use source::SourceSpec;
+
+const SECRET: &str = "$secret";
+
+/// Values of the variables that a manifest refers to, by name.
+pub type Secrets = BTreeMap<String, Secret>;
+
+/// What is wanted, valid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manifest {
+    pub sources: Vec<SourceSpec>,
+}
+
+/// One thing that is wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    pub line: u64,
+    pub column: u64,
+    /// Such as `sources[0].name`; empty where the file is not even YAML.
+    pub path: String,
+    pub message: String,
+}
+
+impl Complaint {
+    fn new(place: Place, path: &str, message: impl fmt::Display) -> Self {
+        let Place { line, column } = place;
+        Self { line, column, path: path.to_owned(), message: message.to_string() }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, path, message } = self;
+        match path.is_empty() {
+            true => write!(f, "{line}:{column}: {message}"),
+            false => write!(f, "{line}:{column}: {path}: {message}"),
+        }
+    }
+}
+
+impl Manifest {
+    /// All complaints at once, in the order of the file.
+    pub fn parse(text: &str, secrets: &Secrets, guard: &Guard) -> Result<Self, Vec<Complaint>> {
+        let node = tree::read(text).map_err(|complaint| vec![complaint])?;
+        let reading = Reading { secrets, guard, complaints: RefCell::default() };
+        let sources = sources(&At::root(&reading, &node)).unwrap_or_default();
+        let mut complaints = reading.complaints.into_inner();
+        complaints.sort_by_key(|complaint| (complaint.line, complaint.column));
+        match complaints.is_empty() {
+            true => Ok(Self { sources }),
+            false => Err(complaints),
+        }
+    }
+}
+
+fn sources(root: &At<'_>) -> Option<Vec<SourceSpec>> {
+    let fields = root.fields("a manifest", &["sources"])?;
+    let items = fields.required("sources")?.list();
+    let sources: Vec<_> = items.iter().map(|item| (item, source::read(item))).collect();
+    let named = sources.iter().map(|(item, spec)| (*item, spec.as_ref().map(|s| &*s.name)));
+    require_unique_names(named, "source");
+    sources.into_iter().map(|(_, spec)| spec).collect()
+}
+
+/// A name is how the next run finds the same thing again.
+fn require_unique_names<'a>(
+    named: impl Iterator<Item = (&'a At<'a>, Option<&'a str>)>,
+    what: &str,
+) {
+    let mut seen = HashMap::new();
+    for (place, (item, name)) in named.enumerate() {
+        let Some(name) = name else { continue };
+        if let Some(first) = seen.insert(name, place) {
+            item.complain(format!("{what} {first} is called {name:?} too"));
+        }
+    }
+}
+
+/// Something that people call a source or a connection by.
+fn name(at: &At<'_>) -> Option<String> {
+    let name = at.text()?;
+    let characters = name.chars().count();
+    let max = limits::NAME_CHARACTERS_MAX;
+    if characters == 0 || characters > max {
+        at.complain(format!("must have 1 to {max} characters, not {characters}"));
+        return None;
+    }
+    if name.contains(char::is_control) || name.trim() != name {
+        at.complain("must not have line breaks, or spaces around it");
+        return None;
+    }
+    Some(name)
+}
+
+/// The variables that a manifest refers to. Whoever has them passes them to [`Manifest::parse`],
+/// which complains about those that are missing; and about a file that cannot be read.
+pub fn variables(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    if let Ok(node) = tree::read(text) {
+        gather(&node, &mut names);
+    }
+    names
+}
+
+/// As deep as the tree, which has a bound.
+fn gather(node: &Node, names: &mut BTreeSet<String>) {
+    match &node.value {
+        Value::List(nodes) => nodes.iter().for_each(|node| gather(node, names)),
+        Value::Map(fields) => {
+            for (name, node) in fields {
+                match &node.value {
+                    Value::Text(text) if name.text == SECRET => {
+                        names.extend(variable(text).map(str::to_owned));
+                    }
+                    _ => gather(node, names),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn variable(reference: &str) -> Option<&str> {
+    reference.strip_prefix("env:").filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! A connection, as it is written down under its source.
+
+use ferryhook_core::connection::{Method, OrderingPolicy, Status};
+use ferryhook_core::event_types::EventTypes;
+use ferryhook_core::retry::Policy;
+use ferryhook_core::{Headers, Secret, limits, outgoing};
+
+use super::reader::At;
+
+const FIELDS: &[&str] = &[
+    "name",
+    "url",
+    "status",
+    "method",
+    "headers",
+    "eventTypes",
+    "filters",
+    "transform",
+    "retry",
+    "timeoutMs",
+    "concurrency",
+    "ratePerSecond",
+    "ordering",
+    "signingSecret",
+];
+
+/// Written by people who know what is coming. To ignore them would deliver what they exclude.
+const NOT_YET: [&str; 2] = ["filters", "transform"];
+
+const METHODS: [(&str, Method); 6] = [
+    ("POST", Method::Post),
+    ("PUT", Method::Put),
+    ("PATCH", Method::Patch),
+    ("DELETE", Method::Delete),
+    ("GET", Method::Get),
+    ("original", Method::Original),
+];
+
+/// How many attempts to skip after has its own field.
+const POLICIES: [(&str, OrderingPolicy); 3] = [
+    ("block", OrderingPolicy::Block),
+    ("park", OrderingPolicy::Park),
+    ("skip", OrderingPolicy::Skip { after: 0 }),
+];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConnectionSpec {
+    pub name: String,
+    pub url: String,
+    /// Absent: active when it is new, otherwise as it is.
+    pub status: Option<Status>,
+    pub method: Method,
+    pub headers: Headers,
+    pub event_types: Vec<String>,
+    /// As JSON text, which [`Policy::parse`] has understood.
+    pub retry_config: Option<String>,
+    pub timeout_ms: Option<u32>,
+    pub concurrency_max: Option<u16>,
+    pub rate_per_second_max: Option<u32>,
+    pub ordering: Option<Ordering>,
+    /// Absent: a new one when it is new, otherwise the one it has.
+    pub signing_secret: Option<Secret>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ordering {
+    pub key: String,
+    pub policy: OrderingPolicy,
+}
+
+pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
+    let fields = at.fields("a connection", FIELDS)?;
+    for name in NOT_YET {
+        if let Some(at) = fields.get(name) {
+            at.complain(format!("this version knows no {name} yet; leave the field out"));
+        }
+    }
+    let name = fields.required("name").and_then(|at| super::name(&at));
+    let url = fields.required("url").and_then(|at| url(&at));
+    let status = fields
+        .get("status")
+        .and_then(|at| at.one_of(&[("active", Status::Active), ("paused", Status::Paused)]));
+    let method = fields.get("method").and_then(|at| at.one_of(&METHODS)).unwrap_or_default();
+    let headers = fields.get("headers").map(|at| headers(&at)).unwrap_or_default();
+    let event_types = fields.get("eventTypes").map(|at| event_types(&at)).unwrap_or_default();
+    let retry_config = fields.get("retry").and_then(|at| retry(&at));
+    let timeout_ms = fields
+        .get("timeoutMs")
+        .and_then(|at| at.number(limits::TIMEOUT_MS_MIN..=limits::TIMEOUT_MS_MAX));
+    let concurrency_max =
+        fields.get("concurrency").and_then(|at| at.number(1..=limits::CONCURRENCY_MAX));
+    let rate_per_second_max =
+        fields.get("ratePerSecond").and_then(|at| at.number(1..=limits::RATE_PER_SECOND_MAX));
+    let ordering = fields.get("ordering").and_then(|at| ordering(&at));
+    let signing_secret = fields.get("signingSecret").and_then(|at| at.secret());
+    Some(ConnectionSpec {
+        name: name?,
+        url: url?,
+        status,
+        method,
+        headers,
+        event_types,
+        retry_config,
+        timeout_ms,
+        concurrency_max,
+        rate_per_second_max,
+        ordering,
+        signing_secret,
+    })
+}
+
+fn url(at: &At<'_>) -> Option<String> {
+    let url = at.short_text(limits::URL_BYTES_MAX)?;
+    // As far as that goes without asking DNS; each attempt looks again.
+    at.accept(at.reading.guard.target(&url))?;
+    Some(url)
+}
+
+fn headers(at: &At<'_>) -> Headers {
+    let mut headers = Vec::new();
+    for (name, value) in at.entries() {
+        if let Some(text) = value.secret()
+            && value.accept(outgoing::check_custom(name, text.expose())).is_some()
+        {
+            headers.push((name.to_owned(), text.expose().to_owned()));
+        }
+    }
+    let headers = Headers::new(headers);
+    at.accept(outgoing::check_all_custom(&headers));
+    headers
+}
+
+fn event_types(at: &At<'_>) -> Vec<String> {
+    let types: Vec<_> = at.list().iter().filter_map(At::text).collect();
+    at.accept(EventTypes::compile(&types));
+    types
+}
+
+/// Kept as the text that it is read from again at each start.
+fn retry(at: &At<'_>) -> Option<String> {
+    let text = at.accept(serde_json::to_string(&at.json()))?;
+    at.accept(Policy::parse(&text))?;
+    Some(text)
+}
+
+fn ordering(at: &At<'_>) -> Option<Ordering> {
+    let fields = at.fields("ordering", &["key", "policy", "skipAfter"])?;
+    let key = fields.required("key").and_then(|at| at.short_text(limits::ORDERING_KEY_BYTES_MAX));
+    let most = limits::ATTEMPTS_MAX as u16;
+    let after = fields.get("skipAfter").map(|at| (at.number(1..=most), at));
+    let policy = match fields.get("policy") {
+        Some(at) => at.one_of(&POLICIES)?,
+        None => OrderingPolicy::default(),
+    };
+    let policy = match (policy, after) {
+        (OrderingPolicy::Skip { .. }, Some((after, _))) => OrderingPolicy::Skip { after: after? },
+        (OrderingPolicy::Skip { .. }, None) => {
+            at.complain("skipAfter is missing: how many attempts until the next event goes ahead");
+            return None;
+        }
+        (_, Some((_, at))) => {
+            at.complain("means something only with policy: skip");
+            return None;
+        }
+        (policy, None) => policy,
+    };
+    Some(Ordering { key: key?, policy })
+}

@@ -1,0 +1,214 @@
+//! Takes a tree apart field by field and notes everything that is wrong on the way, so that one
+//! look at the complaints is enough to mend the file.
+
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use ferryhook_core::{Secret, limits};
+use ferryhook_net::client::Guard;
+use serde_json::Value as Json;
+
+use super::tree::{Name, Node, Place, Value};
+use super::{Complaint, Secrets};
+
+/// What a file may refer to, and the complaints so far.
+#[derive(Debug)]
+pub(super) struct Reading<'a> {
+    pub(super) secrets: &'a Secrets,
+    pub(super) guard: &'a Guard,
+    pub(super) complaints: RefCell<Vec<Complaint>>,
+}
+
+/// A value and the way to it.
+#[derive(Debug, Clone)]
+pub(super) struct At<'a> {
+    pub(super) reading: &'a Reading<'a>,
+    node: &'a Node,
+    path: String,
+}
+
+/// The fields of a map. A field that nobody can take is one that nobody knows.
+#[derive(Debug)]
+pub(super) struct Fields<'a> {
+    whole: At<'a>,
+    fields: &'a [(Name, Node)],
+}
+
+impl<'a> At<'a> {
+    pub(super) fn root(reading: &'a Reading<'a>, node: &'a Node) -> Self {
+        Self { reading, node, path: String::new() }
+    }
+
+    pub(super) fn complain(&self, message: impl Display) {
+        self.complain_at(self.node.place, &self.path, message);
+    }
+
+    fn complain_at(&self, place: Place, path: &str, message: impl Display) {
+        self.reading.complaints.borrow_mut().push(Complaint::new(place, path, message));
+    }
+
+    fn expected(&self, what: &str) {
+        self.complain(format!("must be {what}, not {}", self.node.value.sort()));
+    }
+
+    /// `what` is the noun, for the complaint about fields that it does not have.
+    pub(super) fn fields(&self, what: &str, known: &[&str]) -> Option<Fields<'a>> {
+        let Value::Map(fields) = &self.node.value else {
+            self.expected("a map");
+            return None;
+        };
+        for (name, _) in fields.iter().filter(|(name, _)| !known.contains(&&*name.text)) {
+            let known = known.join(", ");
+            let message = format!("no such field; {what} has {known}");
+            self.complain_at(name.place, &self.path_to(&name.text), message);
+        }
+        Some(Fields { whole: self.clone(), fields })
+    }
+
+    /// The fields of a map whose names are the user's.
+    pub(super) fn entries(&self) -> Vec<(&'a str, At<'a>)> {
+        let Value::Map(fields) = &self.node.value else {
+            self.expected("a map");
+            return Vec::new();
+        };
+        fields.iter().map(|(name, node)| (&*name.text, self.into_field(&name.text, node))).collect()
+    }
+
+    pub(super) fn list(&self) -> Vec<At<'a>> {
+        let Value::List(nodes) = &self.node.value else {
+            self.expected("a list");
+            return Vec::new();
+        };
+        let item = |(place, node)| At {
+            reading: self.reading,
+            node,
+            path: format!("{}[{place}]", self.path),
+        };
+        nodes.iter().enumerate().map(item).collect()
+    }
+
+    pub(super) fn text(&self) -> Option<String> {
+        match &self.node.value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Number(_) | Value::Bool(_) => {
+                self.expected("text (put it in quotes)");
+                None
+            }
+            _ => {
+                self.expected("text");
+                None
+            }
+        }
+    }
+
+    /// Text with this many bytes at most, and at least one.
+    pub(super) fn short_text(&self, bytes_max: usize) -> Option<String> {
+        let text = self.text()?;
+        if text.is_empty() || text.len() > bytes_max {
+            self.complain(format!("must have 1 to {bytes_max} bytes, not {}", text.len()));
+            return None;
+        }
+        Some(text)
+    }
+
+    pub(super) fn number<T>(&self, allowed: RangeInclusive<T>) -> Option<T>
+    where
+        T: TryFrom<u64> + PartialOrd + Display,
+    {
+        let number = match &self.node.value {
+            Value::Number(number) => number.as_u64().and_then(|number| T::try_from(number).ok()),
+            _ => {
+                self.expected("a number");
+                return None;
+            }
+        };
+        let number = number.filter(|number| allowed.contains(number));
+        if number.is_none() {
+            let (least, most) = (allowed.start(), allowed.end());
+            self.complain(format!("must be a whole number from {least} to {most}"));
+        }
+        number
+    }
+
+    pub(super) fn one_of<T: Copy>(&self, words: &[(&str, T)]) -> Option<T> {
+        let known = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        let Value::Text(text) = &self.node.value else {
+            self.expected(&format!("one of {}", known()));
+            return None;
+        };
+        let found = words.iter().find(|(word, _)| word == text).map(|(_, meaning)| *meaning);
+        if found.is_none() {
+            self.complain(format!("must be one of {}, not {text:?}", known()));
+        }
+        found
+    }
+
+    /// Written out, or `{"$secret": "env:NAME"}`.
+    pub(super) fn secret(&self) -> Option<Secret> {
+        let secret = match &self.node.value {
+            Value::Map(_) => {
+                let fields = self.fields("a reference to a secret", &[super::SECRET])?;
+                let reference = fields.required(super::SECRET)?;
+                let text = reference.text()?;
+                let Some(name) = super::variable(&text) else {
+                    reference.complain("must be env: and the name of a variable");
+                    return None;
+                };
+                let Some(secret) = self.reading.secrets.get(name) else {
+                    reference.complain(format!("the environment has no variable {name}"));
+                    return None;
+                };
+                secret.clone()
+            }
+            _ => Secret::new(self.text()?),
+        };
+        let bytes = secret.expose().len();
+        if bytes == 0 || bytes > limits::SECRET_BYTES_MAX {
+            let max = limits::SECRET_BYTES_MAX;
+            self.complain(format!("must have 1 to {max} bytes, not {bytes}"));
+            return None;
+        }
+        Some(secret)
+    }
+
+    pub(super) fn json(&self) -> Json {
+        self.node.value.to_json()
+    }
+
+    /// What a rule of the domain says about a value; its error is the complaint.
+    pub(super) fn accept<T>(&self, checked: Result<T, impl Display>) -> Option<T> {
+        checked.map_err(|error| self.complain(error)).ok()
+    }
+
+    fn is_nothing(&self) -> bool {
+        matches!(self.node.value, Value::Null)
+    }
+
+    fn path_to(&self, name: &str) -> String {
+        match self.path.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}.{name}", self.path),
+        }
+    }
+
+    fn into_field(&self, name: &str, node: &'a Node) -> At<'a> {
+        At { reading: self.reading, node, path: self.path_to(name) }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// A field without a value counts as one that is not there.
+    pub(super) fn get(&self, name: &str) -> Option<At<'a>> {
+        let (_, node) = self.fields.iter().find(|(field, _)| field.text == name)?;
+        Some(self.whole.into_field(name, node)).filter(|field| !field.is_nothing())
+    }
+
+    pub(super) fn required(&self, name: &str) -> Option<At<'a>> {
+        let field = self.get(name);
+        if field.is_none() {
+            self.whole.complain(format!("{name} is missing"));
+        }
+        field
+    }
+}

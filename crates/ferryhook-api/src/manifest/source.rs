@@ -1,0 +1,163 @@
+//! A source, as it is written down.
+
+use ferryhook_core::source::{CustomResponse, Status, VerificationMode};
+use ferryhook_core::{Map, Secret, limits};
+use serde_json::Value as Json;
+
+use super::connection::{self, ConnectionSpec};
+use super::reader::At;
+
+const FIELDS: &[&str] = &[
+    "name",
+    "provider",
+    "status",
+    "signingSecret",
+    "verificationMode",
+    "bodyBytesMax",
+    "dedup",
+    "split",
+    "customResponse",
+    "config",
+    "connections",
+];
+
+/// Kept among the source's settings.
+const SPLIT: &str = "split";
+
+const PROVIDER: &str = "custom";
+const PROVIDER_BYTES_MAX: usize = 64;
+const CONTENT_TYPE: &str = "text/plain; charset=utf-8";
+const CONTENT_TYPE_BYTES_MAX: usize = 128;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceSpec {
+    pub name: String,
+    pub provider: String,
+    /// Absent: active when it is new, otherwise as it is.
+    pub status: Option<Status>,
+    pub signing_secret: Option<Secret>,
+    pub verification_mode: Option<VerificationMode>,
+    pub body_bytes_max: Option<u32>,
+    pub dedup_expression: Option<String>,
+    pub custom_response: Option<CustomResponse>,
+    pub config: Map,
+    pub connections: Vec<ConnectionSpec>,
+}
+
+pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
+    let fields = at.fields("a source", FIELDS)?;
+    let name = fields.required("name").and_then(|at| super::name(&at));
+    let provider = match fields.get("provider") {
+        Some(at) => provider(&at),
+        None => Some(PROVIDER.to_owned()),
+    };
+    let status = fields
+        .get("status")
+        .and_then(|at| at.one_of(&[("active", Status::Active), ("paused", Status::Paused)]));
+    let signing_secret = fields.get("signingSecret").and_then(|at| at.secret());
+    let verification_mode = fields.get("verificationMode").and_then(|at| {
+        at.one_of(&[("reject", VerificationMode::Reject), ("mark", VerificationMode::Mark)])
+    });
+    let body_bytes_max = fields
+        .get("bodyBytesMax")
+        .and_then(|at| at.number(1..=limits::BODY_BYTES_MAX as u64))
+        .and_then(|bytes| u32::try_from(bytes).ok());
+    let dedup_expression = fields.get("dedup").and_then(|at| dedup(&at));
+    let custom_response = fields.get("customResponse").and_then(|at| custom_response(&at));
+    let mut config = fields.get("config").and_then(|at| config(&at)).unwrap_or_default();
+    if let Some(at) = fields.get("split") {
+        config.insert(SPLIT.to_owned(), at.json());
+    }
+    let connections = fields.get("connections").map(|at| connections(&at)).unwrap_or_default();
+    Some(SourceSpec {
+        name: name?,
+        provider: provider?,
+        status,
+        signing_secret,
+        verification_mode,
+        body_bytes_max,
+        dedup_expression,
+        custom_response,
+        config,
+        connections,
+    })
+}
+
+fn provider(at: &At<'_>) -> Option<String> {
+    let text = at.short_text(PROVIDER_BYTES_MAX)?;
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
+    if !text.chars().all(word) {
+        at.complain("must be made of a-z, 0-9, _ and -");
+        return None;
+    }
+    Some(text)
+}
+
+fn dedup(at: &At<'_>) -> Option<String> {
+    at.text()
+}
+
+fn custom_response(at: &At<'_>) -> Option<CustomResponse> {
+    let fields = at.fields("customResponse", &["status", "contentType", "body"])?;
+    // Who was stored must hear so: anything else and the sender would send it again.
+    let status = match fields.get("status") {
+        Some(at) => at.number(200..=299),
+        None => Some(200),
+    };
+    let content_type = match fields.get("contentType") {
+        Some(at) => content_type(&at),
+        None => Some(CONTENT_TYPE.to_owned()),
+    };
+    let body = match fields.get("body") {
+        Some(at) => at.text().filter(|body| {
+            let max = limits::CUSTOM_RESPONSE_BYTES_MAX;
+            let fits = body.len() <= max;
+            if !fits {
+                at.complain(format!("must have at most {max} bytes, not {}", body.len()));
+            }
+            fits
+        }),
+        None => Some(String::new()),
+    };
+    Some(CustomResponse { status: status?, content_type: content_type?, body: body? })
+}
+
+fn content_type(at: &At<'_>) -> Option<String> {
+    let text = at.short_text(CONTENT_TYPE_BYTES_MAX)?;
+    if !text.chars().all(|c| c.is_ascii_graphic() || c == ' ') {
+        at.complain("must be a media type such as application/json");
+        return None;
+    }
+    Some(text)
+}
+
+fn config(at: &At<'_>) -> Option<Map> {
+    let Json::Object(map) = at.json() else {
+        at.complain("must be a map");
+        return None;
+    };
+    let bytes = serde_json::to_string(&map).map_or(usize::MAX, |text| text.len());
+    let max = limits::SOURCE_CONFIG_BYTES_MAX;
+    if bytes > max {
+        at.complain(format!("must have at most {max} bytes as JSON, not {bytes}"));
+        return None;
+    }
+    if map.contains_key(SPLIT) {
+        at.complain("split is a field of the source, not of its config");
+        return None;
+    }
+    Some(map)
+}
+
+fn connections(at: &At<'_>) -> Vec<ConnectionSpec> {
+    let items = at.list();
+    let max = limits::CONNECTIONS_PER_SOURCE_MAX;
+    if items.len() > max {
+        at.complain(format!("a source has at most {max} connections, not {}", items.len()));
+        return Vec::new();
+    }
+    let read: Vec<_> = items.iter().map(|item| (item, connection::read(item))).collect();
+    let named = read.iter().map(|(item, spec)| (*item, spec.as_ref().map(|s| &*s.name)));
+    super::require_unique_names(named, "connection");
+    read.into_iter().filter_map(|(_, spec)| spec).collect()
+}

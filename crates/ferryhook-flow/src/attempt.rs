@@ -1,0 +1,190 @@
+//! Attempt: one request to one destination, with the configuration as it is at this moment.
+//!
+//! Decides nothing about what comes next: that is `Delivery::after`. Stores nothing.
+
+use std::time::Duration;
+
+use ferryhook_core::connection::Method as Configured;
+use ferryhook_core::delivery::Outcome;
+use ferryhook_core::hops::Hops;
+use ferryhook_core::outgoing::{self, Leaving};
+use ferryhook_core::retry::parse_retry_after;
+use ferryhook_core::traceparent::Traceparent;
+use ferryhook_core::{Attempt, Delivery, Env, Event, Timestamp, limits};
+use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply, Timing, Unsent, Why};
+use hyper::header::{HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::{HeaderMap, Method};
+
+use crate::lanes::Felt;
+use crate::routes::Way;
+
+const USER_AGENT: &str = concat!("Ferryhook/", env!("CARGO_PKG_VERSION"));
+
+/// What came of it, for the delivery, for the lane and for the record.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) attempt: Attempt,
+    pub(crate) outcome: Outcome,
+    pub(crate) felt: Felt,
+    pub(crate) why: Option<Why>,
+    pub(crate) timing: Timing,
+}
+
+pub(crate) async fn attempt(
+    outbound: &dyn Outbound,
+    guard: &Guard,
+    env: &Env,
+    event: &Event,
+    delivery: &Delivery,
+    way: &Way,
+) -> Made {
+    let at = env.now();
+    let answered = match way.target(guard) {
+        Ok(target) => {
+            let trace = trace(event, env);
+            let outgoing = Outgoing {
+                target: target.clone(),
+                method: method(event, way),
+                headers: headers(event, delivery, way, at, trace),
+                body: event.body.as_bytes().clone(),
+                timeout: way.timeout(),
+            };
+            outbound.send(outgoing).await
+        }
+        Err(refusal) => Err(Unsent {
+            why: Why::Blocked,
+            message: refusal.to_string(),
+            timing: Timing::default(),
+        }),
+    };
+    let record = blank(event, delivery, way, at);
+    match answered {
+        Ok(reply) => answer(record, reply, at),
+        Err(unsent) => no_answer(record, unsent),
+    }
+}
+
+/// The record of an attempt that nothing has come of yet.
+pub(crate) fn blank(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp) -> Attempt {
+    Attempt {
+        event_id: event.id,
+        connection_id: delivery.connection_id,
+        number: delivery.attempts.saturating_add(1),
+        destination_url: way.connection.destination_url.clone().unwrap_or_default(),
+        status_code: 0,
+        response_body: None,
+        error: None,
+        latency_ms: 0,
+        dns_ms: None,
+        connect_ms: None,
+        tls_ms: None,
+        first_byte_ms: None,
+        attempted_at: at,
+        expires_at: event.expires_at,
+    }
+}
+
+fn answer(record: Attempt, reply: Reply, now: Timestamp) -> Made {
+    let Reply { status, headers, body, timing } = reply;
+    let retry_after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    let retry_after = retry_after.and_then(|value| parse_retry_after(value, now));
+    let attempt = Attempt {
+        status_code: status,
+        response_body: beginning(&body),
+        error: (300..400).contains(&status).then(|| "redirects are not followed".to_owned()),
+        ..timed(record, &timing)
+    };
+    let felt = match status {
+        429 | 500.. => Felt::Badly,
+        _ => Felt::Well,
+    };
+    let outcome = Outcome::Answered { status_code: status, retry_after };
+    Made { attempt, outcome, felt, why: None, timing }
+}
+
+fn no_answer(record: Attempt, unsent: Unsent) -> Made {
+    let Unsent { why, message, timing } = unsent;
+    let attempt = Attempt { error: Some(message.clone()), ..timed(record, &timing) };
+    let (outcome, felt) = match why {
+        Why::Blocked => (Outcome::Blocked { error: message }, Felt::Nothing),
+        _ => (Outcome::Unanswered { error: message }, Felt::Badly),
+    };
+    Made { attempt, outcome, felt, why: Some(why), timing }
+}
+
+fn timed(attempt: Attempt, timing: &Timing) -> Attempt {
+    let ms = |took: Duration| u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
+    Attempt {
+        latency_ms: ms(timing.total),
+        dns_ms: timing.dns.map(ms),
+        connect_ms: timing.connect.map(ms),
+        tls_ms: timing.tls.map(ms),
+        first_byte_ms: timing.first_byte.map(ms),
+        ..attempt
+    }
+}
+
+/// As text, whatever it is: it is for people.
+fn beginning(body: &[u8]) -> Option<String> {
+    if body.is_empty() {
+        return None;
+    }
+    // No character has more than four bytes.
+    let enough = &body[..body.len().min(4 * limits::RESPONSE_CHARACTERS_KEPT)];
+    let text = String::from_utf8_lossy(enough);
+    Some(text.chars().take(limits::RESPONSE_CHARACTERS_KEPT).collect())
+}
+
+fn method(event: &Event, way: &Way) -> Method {
+    match way.connection.method {
+        Configured::Post => Method::POST,
+        Configured::Put => Method::PUT,
+        Configured::Patch => Method::PATCH,
+        Configured::Delete => Method::DELETE,
+        Configured::Get => Method::GET,
+        Configured::Original => {
+            let original = event.method.as_deref().and_then(|method| method.parse().ok());
+            original.unwrap_or(Method::POST)
+        }
+    }
+}
+
+/// The trace goes on with this attempt as its newest span.
+fn trace(event: &Event, env: &Env) -> Option<Traceparent> {
+    let arrived = Traceparent::of(&event.headers)?;
+    let mut span = [0u8; 8];
+    env.fill(&mut span);
+    span[0] |= 1; // a span of zeros means none
+    Some(arrived.child(span))
+}
+
+fn headers(
+    event: &Event,
+    delivery: &Delivery,
+    way: &Way,
+    at: Timestamp,
+    trace: Option<Traceparent>,
+) -> HeaderMap {
+    let body = event.body.as_bytes();
+    let signed = way.keys.sign(event.id.as_str(), at, body);
+    let leaving = Leaving {
+        event,
+        connection: &way.connection,
+        body,
+        signed: &signed,
+        at,
+        attempt: delivery.attempts.saturating_add(1),
+        hops: Hops::of(&event.headers),
+        trace,
+        user_agent: USER_AGENT,
+    };
+    let mut headers = HeaderMap::with_capacity(event.headers.len() + 16);
+    outgoing::headers(&leaving, |name, value| {
+        // What does not parse was refused before; this only keeps a mistake from being sent.
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+            headers.append(name, value);
+        }
+    });
+    headers
+}

@@ -1,0 +1,399 @@
+//! The courier: takes events that have arrived and brings them to their destinations.
+//!
+//! Handed an event by ingest while it is still in memory, or by [`sweep`](crate::sweep) when that
+//! did not happen. [`plan`](crate::plan) says who wants it, [`Lanes`] says what goes next, and a
+//! task carries each delivery through one attempt. Everything here can be thrown away: the store
+//! has every event as pending, or every delivery in its queue, until the outcome is written.
+
+mod carry;
+mod changes;
+mod consequences;
+mod queue;
+mod settle;
+
+use std::collections::{HashSet, VecDeque};
+use std::fmt;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ferryhook_core::event::Status;
+use ferryhook_core::{Env, Event, Id, Timestamp, delivery};
+use ferryhook_net::Tasks;
+use ferryhook_net::client::{Guard, Outbound};
+use ferryhook_store::{Store, StoreError, Stored};
+use futures_util::FutureExt;
+use tokio::sync::{Notify, broadcast};
+
+use crate::feed::Happening;
+use crate::gauges::Gauges;
+use crate::ingest::HandOver;
+use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
+use crate::limits;
+use crate::moment::{Moment, Steady};
+use crate::parcel::{Parcel, Written};
+use crate::plan::{self, Planned};
+use crate::routes::{Route, Routes, Way};
+use crate::tally::Tally;
+
+/// Cheap to clone: clones are one courier.
+#[derive(Clone)]
+pub struct Courier(Arc<Inner>);
+
+/// What a courier is made of.
+pub struct Parts {
+    pub store: Store,
+    pub env: Env,
+    pub routes: Routes,
+    pub outbound: Arc<dyn Outbound>,
+    pub guard: Guard,
+    /// Other processes work on the same store, so that work has to be leased.
+    pub shared: bool,
+}
+
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) env: Env,
+    pub(crate) routes: Routes,
+    outbound: Arc<dyn Outbound>,
+    guard: Guard,
+    pub(crate) shared: bool,
+    pub(crate) steady: Steady,
+    pub(crate) tasks: Tasks,
+    lanes: Mutex<Watched>,
+    /// Something is due earlier than the watch knows.
+    bell: Notify,
+    /// Events in memory that the store still calls pending.
+    taken: Mutex<HashSet<Id<Event>>>,
+    /// While queues of an earlier run are being found: events that must not pass them.
+    pub(crate) waiting: Mutex<Option<VecDeque<Stored<Event>>>>,
+    feed: broadcast::Sender<Happening>,
+    gauges: Gauges,
+    tally: Tally,
+}
+
+struct Watched {
+    lanes: Lanes,
+    /// When the watch will look again by itself.
+    until: Option<Duration>,
+}
+
+impl Courier {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { store, env, routes, outbound, guard, shared } = parts;
+        Self(Arc::new(Inner {
+            steady: Steady::new(env.clone()),
+            tally: Tally::new(store.clone()),
+            store,
+            env,
+            routes,
+            outbound,
+            guard,
+            shared,
+            tasks: Tasks::new(),
+            lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
+            bell: Notify::new(),
+            taken: Mutex::default(),
+            waiting: Mutex::new(Some(VecDeque::new())),
+            feed: broadcast::channel(crate::feed::KEPT).0,
+            gauges: Gauges::new(),
+        }))
+    }
+
+    /// Starts the watch, finds what an earlier run has left, and goes on looking now and then.
+    pub fn start(&self) {
+        let watch = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("watch", async move { watch.watch(stop).await });
+        let sweep = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("sweep", async move { crate::sweep::run(&sweep, stop).await });
+        let tally = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
+    }
+
+    /// What happens from now on, as far as the listener keeps up.
+    pub fn listen(&self) -> broadcast::Receiver<Happening> {
+        self.0.feed.subscribe()
+    }
+
+    /// Starts no attempt any more, lets those under way finish for a while, and writes down what
+    /// was counted. Tells how many were cut off.
+    pub async fn finish(&self) -> usize {
+        self.0.lanes().lanes.stop();
+        let cut = self.0.tasks.finish(limits::DRAIN).await;
+        self.0.tally.flush().await;
+        cut
+    }
+
+    /// Plans an event and puts its deliveries into their lanes. What has to be stored first is
+    /// left to the future, which the caller waits for or spawns.
+    pub(crate) fn process(
+        &self,
+        event: Stored<Event>,
+        route: &Route,
+    ) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let now = self.0.steady.now();
+        let planning = AssertUnwindSafe(|| plan::plan(&event, route, now.wall, &self.0.env));
+        let planned = match std::panic::catch_unwind(planning) {
+            Ok(Ok(planned)) => planned,
+            Ok(Err(error)) => {
+                return Some(self.clone().unplanned(event, error.to_string()).boxed());
+            }
+            Err(_) => {
+                let reason = "the rules of a connection crashed".to_owned();
+                return Some(self.clone().unplanned(event, reason).boxed());
+            }
+        };
+        let (deliveries, ways): (Vec<_>, Vec<_>) =
+            planned.into_iter().map(|Planned { delivery, way }| (delivery, way)).unzip();
+        let bytes = event.record.body.len() + 1024;
+        let since = event.record.received_at;
+        let id = event.record.id;
+        let works: Vec<_> = deliveries.iter().map(|one| (one.due_at(), order_key(one))).collect();
+        let parcel = Arc::new(Parcel::new(event, deliveries));
+        let mut turned_away = Vec::new();
+        {
+            let mut watched = self.0.lanes();
+            for (place, (way, (due, order_key))) in ways.iter().zip(works).enumerate() {
+                let of = lane_of(way, delivery::Lane::Live);
+                let piece = Piece::Fresh(parcel.clone(), place);
+                let due = due.unwrap_or(now.wall);
+                let work = Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
+                if due > now.wall {
+                    watched.lanes.defer(of);
+                    turned_away.push((of.id, due));
+                } else if watched.lanes.offer(of, work, now).is_err() {
+                    turned_away.push((of.id, due));
+                }
+            }
+        }
+        self.pump();
+        if ways.is_empty() || !turned_away.is_empty() {
+            return Some(self.clone().store_plan(parcel, turned_away).boxed());
+        }
+        None
+    }
+
+    /// An event whose source is gone goes nowhere.
+    pub(crate) async fn discard(&self, event: Stored<Event>) {
+        let parcel = Arc::new(Parcel::new(event, Vec::new()));
+        self.clone().store_plan(parcel, Vec::new()).await;
+    }
+
+    /// Planning went wrong: another time, until it has been tried often enough.
+    async fn unplanned(self, was: Stored<Event>, reason: String) {
+        let inner = &self.0;
+        let (id, now) = (was.record.id, inner.now().wall);
+        let tries = was.record.processing_tries.saturating_add(1);
+        let given_up = tries >= limits::PROCESSING_TRIES_MAX;
+        let mut event = was.record.clone();
+        event.processing_tries = tries;
+        event.processing_error = Some(reason.clone());
+        if given_up {
+            event.status = Status::Failed;
+            event.pending_since = None;
+            event.processed_at = Some(now);
+        } else {
+            event.pending_since = Some(now + limits::PROCESSING_PAUSE);
+        }
+        tracing::warn!(event.id = %id, tries, given_up, reason, "an event cannot be processed");
+        let events = inner.store.events();
+        let replaced =
+            inner.until_stored(async || match events.replace(&was, event.clone()).await {
+                Err(error) if error.is_refused() => Ok(false), // someone else has it
+                other => other.map(|_| true),
+            });
+        if replaced.await == Some(true) && given_up {
+            inner.gauges.dead();
+        }
+        inner.let_go(id);
+    }
+
+    /// Writes a plan that nobody has begun to carry out, so that memory need not hold it.
+    async fn store_plan(self, parcel: Arc<Parcel>, turned_away: Vec<(LaneId, Timestamp)>) {
+        let inner = &self.0;
+        let written = inner.until_stored(|| parcel.write(&inner.store, inner.steady.now().wall));
+        let stored = match written.await {
+            Some(Written::First) => {
+                inner.let_go(parcel.event.id);
+                true
+            }
+            Some(Written::Again) => true,
+            Some(Written::Lost) => {
+                inner.let_go(parcel.event.id);
+                false
+            }
+            None => return, // the process is stopping; the event is still pending in the store
+        };
+        let now = inner.steady.now();
+        let mut watched = inner.lanes();
+        for (lane, due) in turned_away {
+            watched.lanes.spilled(lane, stored.then_some(due), now);
+        }
+        drop(watched);
+        self.pump();
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    /// The store may have something for this lane.
+    pub(crate) fn note(&self, of: LaneOf) {
+        let now = self.0.now();
+        self.0.lanes().lanes.noted(of, now.wall, now);
+        self.pump();
+    }
+
+    /// Starts whatever may start now.
+    pub(crate) fn pump(&self) {
+        loop {
+            let now = self.0.steady.now();
+            let mut watched = self.0.lanes();
+            let Some(step) = watched.lanes.next(now) else {
+                if earlier(watched.lanes.wakes_at(), watched.until) {
+                    watched.until = watched.lanes.wakes_at();
+                    self.0.bell.notify_one();
+                }
+                return;
+            };
+            drop(watched);
+            let courier = self.clone();
+            match step {
+                Step::Send(of, work) => {
+                    let carried = async move { courier.carry(of, work).await };
+                    self.0.tasks.spawn("deliver", carried);
+                }
+                Step::Read(id, from, limit) => {
+                    let read = async move { courier.read_queue(id, from, limit).await };
+                    self.0.tasks.spawn("read a queue", read);
+                }
+            }
+        }
+    }
+
+    /// Wakes when something falls due.
+    async fn watch(&self, stop: impl Future<Output = ()>) {
+        let mut stop = pin!(stop);
+        loop {
+            let until = {
+                let mut watched = self.0.lanes();
+                watched.until = watched.lanes.wakes_at();
+                watched.until
+            };
+            let wait = until.map(|until| until.saturating_sub(self.0.steady.now().passed));
+            let due = async {
+                match wait {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = stop.as_mut() => return,
+                () = self.0.bell.notified() => {}
+                () = due => {}
+            }
+            self.pump();
+        }
+    }
+}
+
+impl HandOver for Courier {
+    fn take(&self, event: Stored<Event>, route: Arc<Route>) {
+        if !self.0.take(event.record.id) {
+            return;
+        }
+        let ordered = route.ways.iter().any(|way| way.connection.ordering_key.is_some());
+        if ordered && let Some(waiting) = &mut *lock(&self.0.waiting) {
+            waiting.push_back(event);
+            return;
+        }
+        if let Some(rest) = self.process(event, &route) {
+            self.0.tasks.spawn("plan", rest);
+        }
+    }
+}
+
+impl Inner {
+    fn lanes(&self) -> MutexGuard<'_, Watched> {
+        lock(&self.lanes)
+    }
+
+    /// Whether nobody had it.
+    pub(crate) fn take(&self, event: Id<Event>) -> bool {
+        lock(&self.taken).insert(event)
+    }
+
+    /// The store no longer calls it pending, or somebody else has to look after it.
+    pub(crate) fn let_go(&self, event: Id<Event>) {
+        lock(&self.taken).remove(&event);
+    }
+
+    /// Asks the store again until it answers: what was sent must be written down, and sending on
+    /// without that would only repeat it. `None` when the process stops meanwhile.
+    pub(crate) async fn until_stored<T, F>(&self, mut step: impl FnMut() -> F) -> Option<T>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let mut pause = limits::STORE_PAUSE_FIRST;
+        let mut stopping = pin!(self.tasks.stopping());
+        let mut told = false;
+        loop {
+            let error = match step().await {
+                Ok(done) => return Some(done),
+                Err(error) => error,
+            };
+            if !told {
+                tracing::warn!(%error, "the store does not take an outcome; asking again");
+                told = true;
+            }
+            tokio::select! {
+                biased;
+                () = stopping.as_mut() => return None,
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+        }
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.steady.now()
+    }
+}
+
+pub(crate) fn lane_of(way: &Way, lane: delivery::Lane) -> LaneOf {
+    let connection = &way.connection;
+    LaneOf {
+        id: LaneId { connection: connection.id, lane },
+        account: connection.account_id,
+        source: connection.source_id,
+        terms: crate::terms::of(connection, lane),
+    }
+}
+
+pub(crate) fn order_key(delivery: &delivery::Delivery) -> Option<Arc<str>> {
+    delivery.order_key.as_deref().map(Arc::from)
+}
+
+fn earlier(a: Option<Duration>, b: Option<Duration>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a < b,
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Courier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Courier").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,183 @@
+//! One delivery through one attempt: what is it, may it go, send it, write down what came of it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ferryhook_core::connection::{OrderingPolicy, Status};
+use ferryhook_core::delivery::{Cancel, Consequence, Failure, Hold, Next, Outcome, State};
+use ferryhook_core::{Delivery, Event, Timestamp};
+use ferryhook_net::client::Timing;
+use ferryhook_store::Stored;
+use futures_util::FutureExt;
+
+use super::Courier;
+use super::settle::Outcomes;
+use crate::attempt::{self, Made};
+use crate::lanes::{Felt, LaneOf, Piece, Work};
+use crate::limits;
+use crate::parcel::Parcel;
+use crate::routes::Way;
+
+/// The delivery in hand, with its event.
+pub(super) enum Hand {
+    Fresh { parcel: Arc<Parcel>, place: usize, delivery: Delivery },
+    Stored { event: Box<Stored<Event>>, delivery: Box<Stored<Delivery>> },
+}
+
+impl Hand {
+    pub(super) fn event(&self) -> &Event {
+        match self {
+            Self::Fresh { parcel, .. } => &parcel.event,
+            Self::Stored { event, .. } => event,
+        }
+    }
+
+    pub(super) fn delivery(&self) -> &Delivery {
+        match self {
+            Self::Fresh { delivery, .. } => delivery,
+            Self::Stored { delivery, .. } => delivery,
+        }
+    }
+}
+
+impl Courier {
+    pub(super) async fn carry(&self, of: LaneOf, work: Work) {
+        let (event, key) = (work.event, work.order_key.clone());
+        let again = self.carry_once(&of, work).await;
+        let now = self.0.now();
+        self.0.lanes().lanes.settled(&of, event, key.as_deref(), again, now);
+        self.pump();
+    }
+
+    /// The delivery, if its lane has to see it again.
+    async fn carry_once(&self, of: &LaneOf, work: Work) -> Option<Work> {
+        let since = work.since;
+        let hand = match self.pick_up(work.piece).await {
+            Some(hand) => hand,
+            None => {
+                self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
+                return None;
+            }
+        };
+        let route = self.0.until_stored(|| self.0.routes.find(of.source)).await;
+        let Some(route) = route else {
+            self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
+            return None;
+        };
+        let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
+        let way = ways.iter().find(|way| way.connection.id == of.id.connection);
+        let outcomes = match way {
+            None => {
+                let reason = match route {
+                    None => Cancel::SourceDeleted,
+                    Some(_) => Cancel::ConnectionDeleted,
+                };
+                self.without_attempt(of, |now| hand.delivery().cancel(reason, now))
+            }
+            Some(way) if way.connection.status == Status::Paused => {
+                let hold = |now| hand.delivery().hold(Hold::ConnectionPaused, now);
+                self.without_attempt(of, hold)
+            }
+            Some(way) => self.with_attempt(of, &hand, way).await,
+        };
+        self.settle(of, hand, outcomes, since).await
+    }
+
+    async fn pick_up(&self, piece: Piece) -> Option<Hand> {
+        match piece {
+            Piece::Fresh(parcel, place) => {
+                let delivery = parcel.delivery(place).await?;
+                Some(Hand::Fresh { parcel, place, delivery })
+            }
+            Piece::Stored(delivery) => {
+                let delivery = match self.0.shared {
+                    true => Box::new(self.lease(&delivery).await?),
+                    false => delivery,
+                };
+                let found = self.0.until_stored(|| self.0.find_event(&delivery)).await?;
+                let Some(event) = found else {
+                    self.withdraw(&delivery).await;
+                    return None;
+                };
+                Some(Hand::Stored { event: Box::new(event), delivery })
+            }
+        }
+    }
+
+    /// Takes it for as long as an attempt can last. `None` when another process has it.
+    async fn lease(&self, delivery: &Stored<Delivery>) -> Option<Stored<Delivery>> {
+        let longest = Duration::from_millis(ferryhook_core::limits::TIMEOUT_MS_MAX.into());
+        let until = self.0.now().wall + longest + limits::LEASE_MARGIN;
+        let deliveries = self.0.store.deliveries();
+        let leased = self.0.until_stored(|| deliveries.lease(delivery, until)).await;
+        leased.flatten()
+    }
+
+    /// Its event is gone: erased, or expired a moment before itself.
+    async fn withdraw(&self, delivery: &Stored<Delivery>) {
+        let cancelled = delivery.cancel(Cancel::Requested, self.0.now().wall);
+        let deliveries = self.0.store.deliveries();
+        if let Err(error) = deliveries.replace(delivery, cancelled).await {
+            tracing::debug!(%error, event.id = %delivery.event_id, "a delivery without its event");
+        }
+    }
+
+    fn without_attempt(&self, of: &LaneOf, next: impl FnOnce(Timestamp) -> Delivery) -> Outcomes {
+        let now = self.0.now();
+        self.0.lanes().lanes.attempted(of.id, Felt::Nothing, now);
+        Outcomes { delivery: next(now.wall), made: None, consequence: Consequence::Nothing }
+    }
+
+    async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
+        let inner = &self.0;
+        let (event, delivery) = (hand.event(), hand.delivery());
+        let sending =
+            attempt::attempt(&*inner.outbound, &inner.guard, &inner.env, event, delivery, way);
+        let made = match AssertUnwindSafe(sending).catch_unwind().await {
+            Ok(made) => made,
+            Err(_) => crashed(event, delivery, way, inner.env.now()),
+        };
+        let now = inner.now();
+        let rests = inner.lanes().lanes.attempted(of.id, made.felt, now);
+        if rests {
+            tracing::warn!(connection.id = %of.id.connection, "the destination keeps failing and is given a rest");
+        }
+        self.pump(); // its place is free, though what came of it is not written yet
+        inner.gauges.attempted(&made);
+        // One that was held may go on, and so may fail and be put off again.
+        let going = delivery.release(now.wall);
+        let fraction = inner.env.fraction();
+        let next = going.after(&made.outcome, &way.policy, now.wall, fraction);
+        let Next { delivery, consequence } = parked(next, way);
+        Outcomes { delivery, made: Some(made), consequence }
+    }
+}
+
+/// Where the connection says so, one that is given up keeps those behind it waiting.
+fn parked(next: Next, way: &Way) -> Next {
+    let parks = way.connection.ordering_policy == Some(OrderingPolicy::Park);
+    match next.delivery.state {
+        State::Failed { reason: Failure::Exhausted, settled_at }
+            if parks && next.delivery.order_key.is_some() =>
+        {
+            let state = State::Held { reason: Hold::Parked, next_attempt_at: settled_at };
+            Next { delivery: Delivery { state, ..next.delivery }, ..next }
+        }
+        _ => next,
+    }
+}
+
+/// A fault of ours counts as an attempt, so that it ends like one.
+fn crashed(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp) -> Made {
+    tracing::error!(event.id = %event.id, connection.id = %delivery.connection_id, "an attempt panicked");
+    let error = "the attempt crashed on our side".to_owned();
+    let attempt = attempt::blank(event, delivery, way, at);
+    Made {
+        attempt: ferryhook_core::Attempt { error: Some(error.clone()), ..attempt },
+        outcome: Outcome::Unanswered { error },
+        felt: Felt::Nothing,
+        why: None,
+        timing: Timing::default(),
+    }
+}

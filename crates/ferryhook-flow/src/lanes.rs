@@ -1,0 +1,345 @@
+//! Lanes: which delivery is attempted next.
+//!
+//! A plain state machine without a clock, a task or a store. The courier tells it what happened
+//! and asks it for the next [`Step`]; a test can do the same. A lane per connection keeps one slow
+//! destination from delaying another, [`turns`] shares the slots between accounts and sources.
+//! Memory holds a window of each queue, the store holds all of it.
+
+mod breaker;
+mod lane;
+mod pace;
+mod turns;
+mod width;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ferryhook_core::{Account, Connection, Delivery, Event, Id, Source, Timestamp, delivery};
+use ferryhook_store::Stored;
+
+pub(crate) use lane::Felt;
+use lane::{Lane, Ready};
+use turns::Turns;
+
+use crate::limits;
+use crate::moment::Moment;
+use crate::parcel::Parcel;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LaneId {
+    pub(crate) connection: Id<Connection>,
+    pub(crate) lane: delivery::Lane,
+}
+
+/// Where a lane belongs and what its connection asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LaneOf {
+    pub(crate) id: LaneId,
+    pub(crate) account: Id<Account>,
+    pub(crate) source: Id<Source>,
+    pub(crate) terms: Terms,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Terms {
+    /// Not paused.
+    pub(crate) open: bool,
+    pub(crate) concurrency: usize,
+    pub(crate) per_second: Option<u32>,
+    pub(crate) ordering: Option<Ordering>,
+}
+
+/// Deliveries that agree in a key go out one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ordering {
+    /// One that has failed this often no longer stands before the others.
+    pub(crate) skip_after: Option<u16>,
+}
+
+/// One delivery that waits for its next attempt.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    pub(crate) piece: Piece,
+    pub(crate) event: Id<Event>,
+    pub(crate) order_key: Option<Arc<str>>,
+    /// Not before.
+    pub(crate) due: Timestamp,
+    /// When its event came.
+    pub(crate) since: Timestamp,
+    /// What it holds in memory.
+    pub(crate) bytes: usize,
+    pub(crate) failures: u16,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Piece {
+    /// Of an event that has just arrived: the delivery at this place of its plan.
+    Fresh(Arc<Parcel>, usize),
+    Stored(Box<Stored<Delivery>>),
+}
+
+#[derive(Debug)]
+pub(crate) enum Step {
+    Send(LaneOf, Work),
+    /// Read a page of the queue, from there on.
+    Read(LaneId, Timestamp, usize),
+}
+
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    lanes: HashMap<LaneId, Lane>,
+    turns: Turns,
+    timers: BTreeSet<(Duration, LaneId)>,
+    slots: usize,
+    running: HashMap<Id<Account>, usize>,
+    /// Bytes of events that wait in memory.
+    bytes: usize,
+    stopped: bool,
+}
+
+impl Lanes {
+    pub(crate) fn new() -> Self {
+        Self {
+            lanes: HashMap::new(),
+            turns: Turns::default(),
+            timers: BTreeSet::new(),
+            slots: limits::SLOTS_MAX,
+            running: HashMap::new(),
+            bytes: 0,
+            stopped: false,
+        }
+    }
+
+    /// Something has just arrived. Given back when it has to be stored first; then
+    /// [`Lanes::spilled`] is owed.
+    pub(crate) fn offer(&mut self, of: LaneOf, work: Work, now: Moment) -> Result<(), Work> {
+        let (bytes, full) = (work.bytes, self.bytes + work.bytes > limits::FRESH_BYTES_MAX);
+        let lane = self.lane(of);
+        // A lane that is not full may still have to turn away what would not fit into memory.
+        let offered = if full { lane.turn_away(work) } else { lane.offer(work) };
+        if offered.is_ok() {
+            self.bytes += bytes;
+            self.poke(of.id, now);
+        }
+        offered
+    }
+
+    /// Something will be due later and is about to be stored; [`Lanes::spilled`] is owed.
+    pub(crate) fn defer(&mut self, of: LaneOf) {
+        self.lane(of).defer();
+    }
+
+    /// What was given back is in the store now and due then, or nowhere.
+    pub(crate) fn spilled(&mut self, id: LaneId, due: Option<Timestamp>, now: Moment) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.spilled();
+            if let Some(due) = due {
+                lane.noted(due);
+            }
+            self.poke(id, now);
+        }
+    }
+
+    /// The store has something for this lane.
+    pub(crate) fn noted(&mut self, of: LaneOf, due: Timestamp, now: Moment) {
+        self.lane(of).forget_backlog(due);
+        self.poke(of.id, now);
+    }
+
+    /// The same, of a lane that is known to have been there.
+    pub(crate) fn held(&mut self, id: LaneId, due: Timestamp) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.noted(due);
+        }
+    }
+
+    pub(crate) fn account_of(&self, id: LaneId) -> Option<Id<Account>> {
+        self.lanes.get(&id).map(|lane| lane.account)
+    }
+
+    /// The connection has changed. What was only in memory and may not be sent now is given back.
+    pub(crate) fn changed(&mut self, of: LaneOf, now: Moment) -> Vec<Work> {
+        let Some(lane) = self.lanes.get_mut(&of.id) else { return Vec::new() };
+        lane.set_terms(of.terms);
+        let put_down = if lane.is_open() { Vec::new() } else { lane.put_down() };
+        self.bytes = self.bytes.saturating_sub(put_down.iter().map(|work| work.bytes).sum());
+        self.poke(of.id, now);
+        put_down
+    }
+
+    /// The lanes of these sources, or all of them.
+    pub(crate) fn of_source(&self, source: Option<Id<Source>>) -> Vec<(LaneId, Id<Source>)> {
+        let mine = |lane: &Lane| source.is_none_or(|source| lane.source == source);
+        self.lanes.iter().filter(|(_, l)| mine(l)).map(|(id, l)| (*id, l.source)).collect()
+    }
+
+    pub(crate) fn knows(&self, id: LaneId, event: Id<Event>) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| lane.knows(event))
+    }
+
+    pub(crate) fn next(&mut self, now: Moment) -> Option<Step> {
+        self.tick(now);
+        let mut passed = 0;
+        while !self.stopped && self.slots > 0 && passed < self.turns.accounts() {
+            let account = self.turns.account()?;
+            let running = self.running.get(&account).copied().unwrap_or(0);
+            if running >= limits::ACCOUNT_SLOTS_MAX {
+                self.turns.pass_account();
+                passed += 1;
+                continue;
+            }
+            let id = self.turns.lane()?;
+            let Some(lane) = self.lanes.get_mut(&id) else {
+                self.turns.leave();
+                continue;
+            };
+            match lane.ready(now) {
+                Ready::Read => {
+                    let (from, limit) = lane.read();
+                    return Some(Step::Read(id, from, limit));
+                }
+                Ready::Send => {
+                    let Some(work) = lane.start(now) else {
+                        self.turns.leave();
+                        continue;
+                    };
+                    let of = LaneOf { id, account, source: lane.source, terms: lane.terms() };
+                    self.turns.served(work.bytes);
+                    self.slots -= 1;
+                    self.bytes = self.bytes.saturating_sub(work.bytes);
+                    *self.running.entry(account).or_default() += 1;
+                    return Some(Step::Send(of, work));
+                }
+                Ready::At(at) => {
+                    self.turns.leave();
+                    self.set_timer(id, at);
+                }
+                Ready::Idle => self.turns.leave(),
+            }
+        }
+        None
+    }
+
+    /// When to ask again if nothing happens until then.
+    pub(crate) fn wakes_at(&self) -> Option<Duration> {
+        self.timers.first().map(|(at, _)| *at)
+    }
+
+    pub(crate) fn loaded(
+        &mut self,
+        id: LaneId,
+        works: Vec<Work>,
+        rest: Option<(Timestamp, Timestamp)>,
+        now: Moment,
+    ) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.loaded(works, rest);
+            self.poke(id, now);
+            self.tidy(id, now);
+        }
+    }
+
+    pub(crate) fn unread(&mut self, id: LaneId, again: Timestamp, now: Moment) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.unread(again);
+            self.poke(id, now);
+        }
+    }
+
+    /// The attempt is over, its outcome not yet stored; tells whether the destination rests from
+    /// now on.
+    pub(crate) fn attempted(&mut self, id: LaneId, felt: Felt, now: Moment) -> bool {
+        let Some(lane) = self.lanes.get_mut(&id) else { return false };
+        let rests = lane.attempted(felt, now);
+        self.poke(id, now);
+        rests
+    }
+
+    /// Its outcome is stored. `again` is the delivery if it needs another attempt.
+    pub(crate) fn settled(
+        &mut self,
+        of: &LaneOf,
+        event: Id<Event>,
+        order_key: Option<&str>,
+        again: Option<Work>,
+        now: Moment,
+    ) {
+        self.slots += 1;
+        if let Some(running) = self.running.get_mut(&of.account) {
+            *running -= 1;
+            if *running == 0 {
+                self.running.remove(&of.account);
+            }
+        }
+        if let Some(lane) = self.lanes.get_mut(&of.id) {
+            lane.settled(event, order_key, again);
+            self.poke(of.id, now);
+            self.tidy(of.id, now);
+        }
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Deliveries that wait in memory, and since when the oldest has, by account.
+    pub(crate) fn waiting(&self) -> (usize, HashMap<Id<Account>, Timestamp>) {
+        let mut oldest = HashMap::new();
+        for lane in self.lanes.values() {
+            if let Some(since) = lane.oldest() {
+                let known = oldest.entry(lane.account).or_insert(since);
+                *known = since.min(*known);
+            }
+        }
+        (self.lanes.values().map(Lane::waiting).sum(), oldest)
+    }
+
+    fn lane(&mut self, of: LaneOf) -> &mut Lane {
+        let make = || Lane::new(of.account, of.source, of.terms);
+        self.lanes.entry(of.id).or_insert_with(make)
+    }
+
+    fn poke(&mut self, id: LaneId, now: Moment) {
+        let Some(lane) = self.lanes.get(&id) else { return };
+        match lane.ready(now) {
+            Ready::Send | Ready::Read => self.turns.enter(lane.account, lane.source, id),
+            Ready::At(at) => self.set_timer(id, at),
+            Ready::Idle => {}
+        }
+    }
+
+    fn set_timer(&mut self, id: LaneId, at: Duration) {
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        match lane.timer {
+            Some(before) if before <= at => return,
+            Some(before) => {
+                self.timers.remove(&(before, id));
+            }
+            None => {}
+        }
+        lane.timer = Some(at);
+        self.timers.insert((at, id));
+    }
+
+    fn tick(&mut self, now: Moment) {
+        while let Some((at, id)) = self.timers.first().copied().filter(|(at, _)| *at <= now.passed)
+        {
+            self.timers.remove(&(at, id));
+            if let Some(lane) = self.lanes.get_mut(&id) {
+                lane.timer = None;
+            }
+            self.poke(id, now);
+        }
+    }
+
+    /// A lane that nothing is known of need not be remembered.
+    fn tidy(&mut self, id: LaneId, now: Moment) {
+        let bare = self.lanes.get(&id).is_some_and(|lane| lane.is_bare(now));
+        if bare && let Some(lane) = self.lanes.remove(&id) {
+            if let Some(at) = lane.timer {
+                self.timers.remove(&(at, id));
+            }
+        }
+    }
+}

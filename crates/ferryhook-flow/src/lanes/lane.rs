@@ -1,0 +1,402 @@
+//! One destination's lane: what waits for it in memory, what the store has beyond that, and how
+//! much it is given at once.
+//!
+//! Two queues, served in turn: what has just arrived, and what was read from the store. Neither
+//! starves the other. Where order counts there is only the second, in the order of the events.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ferryhook_core::{Account, Event, Id, Source, Timestamp};
+
+use super::breaker::Breaker;
+use super::pace::Pace;
+use super::width::Width;
+use super::{Terms, Work};
+use crate::limits;
+use crate::moment::Moment;
+
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) account: Id<Account>,
+    pub(super) source: Id<Source>,
+    terms: Terms,
+    fresh: VecDeque<Work>,
+    stored: VecDeque<Work>,
+    fresh_is_next: bool,
+    /// Every event that is in a queue, being sent or being settled: the store still has it, and
+    /// it must not be read again.
+    in_hand: HashSet<Id<Event>>,
+    /// Turned away and not yet in the store: what comes behind them must not pass them.
+    spilling: usize,
+    running: usize,
+    running_keys: HashSet<Arc<str>>,
+    backlog: Backlog,
+    width: Width,
+    breaker: Breaker,
+    pace: Pace,
+    pub(super) timer: Option<Duration>,
+}
+
+/// What is known of the queue in the store beyond what is in memory.
+#[derive(Debug)]
+struct Backlog {
+    /// When its first entry is due; nothing while it is known to be empty.
+    due: Option<Timestamp>,
+    /// Everything before is in hand or settled. Reading starts here and so steps over nothing
+    /// that was deleted.
+    from: Timestamp,
+    reading: bool,
+    /// Became known while a page was being read.
+    meanwhile: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ready {
+    Send,
+    Read,
+    /// Not before then.
+    At(Duration),
+    /// Not until something happens.
+    Idle,
+}
+
+/// How a destination took an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Felt {
+    Well,
+    Badly,
+    /// Nothing was asked of it.
+    Nothing,
+}
+
+impl Lane {
+    pub(super) fn new(account: Id<Account>, source: Id<Source>, terms: Terms) -> Self {
+        let mut lane = Self {
+            account,
+            source,
+            terms: Terms::default(),
+            fresh: VecDeque::new(),
+            stored: VecDeque::new(),
+            fresh_is_next: true,
+            in_hand: HashSet::new(),
+            spilling: 0,
+            running: 0,
+            running_keys: HashSet::new(),
+            backlog: Backlog {
+                due: None,
+                from: Timestamp::default(),
+                reading: false,
+                meanwhile: None,
+            },
+            width: Width::new(),
+            breaker: Breaker::new(),
+            pace: Pace::default(),
+            timer: None,
+        };
+        lane.set_terms(terms);
+        lane
+    }
+
+    pub(super) fn set_terms(&mut self, terms: Terms) {
+        self.pace.set(terms.per_second);
+        self.terms = terms;
+    }
+
+    pub(super) fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.terms.open
+    }
+
+    /// Whether something that has just arrived may wait here. If not, it has to be stored, and
+    /// [`Lane::noted`] told when it is.
+    pub(super) fn offer(&mut self, work: Work) -> Result<(), Work> {
+        let full = self.fresh.len() + self.stored.len() >= limits::FRESH_MAX;
+        let in_order = self.terms.ordering.is_some();
+        let behind = in_order && (self.spilling > 0 || self.backlog.due.is_some());
+        if !self.terms.open || full || behind || self.backlog.reading && in_order {
+            return self.turn_away(work);
+        }
+        self.in_hand.insert(work.event);
+        match in_order {
+            true => self.insert_in_order(work),
+            false => self.fresh.push_back(work),
+        }
+        Ok(())
+    }
+
+    pub(super) fn turn_away(&mut self, work: Work) -> Result<(), Work> {
+        self.defer();
+        Err(work)
+    }
+
+    pub(super) fn defer(&mut self) {
+        self.spilling += 1;
+    }
+
+    /// What was turned away is in the store now, or nowhere.
+    pub(super) fn spilled(&mut self) {
+        self.spilling = self.spilling.saturating_sub(1);
+    }
+
+    /// The store has something for this lane that is due then.
+    pub(super) fn noted(&mut self, due: Timestamp) {
+        let known = match self.backlog.reading {
+            true => &mut self.backlog.meanwhile,
+            false => &mut self.backlog.due,
+        };
+        *known = Some(known.map_or(due, |known| known.min(due)));
+        if self.terms.ordering.is_none() {
+            self.backlog.from = self.backlog.from.min(due);
+        }
+    }
+
+    /// Everything in the store may be new to us.
+    pub(super) fn forget_backlog(&mut self, due: Timestamp) {
+        self.backlog.from = Timestamp::default();
+        self.noted(due);
+    }
+
+    pub(super) fn ready(&self, now: Moment) -> Ready {
+        if !self.terms.open {
+            return Ready::Idle;
+        }
+        let read = self.reads(now);
+        if read.is_some_and(|at| at <= now.passed) {
+            return Ready::Read;
+        }
+        let send = self.sends(now);
+        if send.is_some_and(|at| at <= now.passed) {
+            return Ready::Send;
+        }
+        match (read, send) {
+            (Some(a), Some(b)) => Ready::At(a.min(b)),
+            (Some(at), None) | (None, Some(at)) => Ready::At(at),
+            (None, None) => Ready::Idle,
+        }
+    }
+
+    /// When the store should be asked for more.
+    fn reads(&self, now: Moment) -> Option<Duration> {
+        let in_sight = match self.terms.ordering {
+            Some(_) => limits::ORDERED_IN_SIGHT,
+            None => limits::QUEUE_PAGE,
+        };
+        // Where it rests, a few in sight are enough for the probe.
+        let wanted = if self.breaker.is_closed() { in_sight / 2 } else { 1 };
+        if self.backlog.reading || self.stored.len() >= wanted {
+            return None;
+        }
+        self.backlog.due.map(|due| now.reaches(due))
+    }
+
+    fn sends(&self, now: Moment) -> Option<Duration> {
+        let most = self.width.get(self.terms.concurrency);
+        if self.running >= most || (!self.breaker.is_closed() && self.running > 0) {
+            return None;
+        }
+        let due = self.first_due(now.wall)?;
+        let allowed = self.breaker.opens(now.passed)?.max(self.pace.opens());
+        Some(allowed.max(now.reaches(due)))
+    }
+
+    /// When the first thing in memory that nothing stands before is due.
+    fn first_due(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.terms.ordering.is_none() {
+            return (!self.fresh.is_empty() || !self.stored.is_empty()).then_some(now);
+        }
+        let mut first = None;
+        self.pass_in_order(|_, work| {
+            first = Some(first.map_or(work.due, |due: Timestamp| due.min(work.due)));
+            work.due <= now
+        });
+        first
+    }
+
+    /// Shows each work that nothing stands before, until one is taken.
+    fn pass_in_order(&self, mut take: impl FnMut(usize, &Work) -> bool) {
+        let skip_after = self.terms.ordering.and_then(|ordering| ordering.skip_after);
+        let mut behind: HashSet<&str> = HashSet::new();
+        for (place, work) in self.stored.iter().enumerate() {
+            let key = work.order_key.as_deref();
+            if key.is_some_and(|key| behind.contains(key) || self.running_keys.contains(key)) {
+                continue;
+            }
+            if take(place, work) {
+                return;
+            }
+            if let Some(key) = key
+                && skip_after.is_none_or(|after| work.failures < after)
+            {
+                behind.insert(key);
+            }
+        }
+    }
+
+    /// Takes what is to be sent next; [`Lane::ready`] has said that there is something.
+    pub(super) fn start(&mut self, now: Moment) -> Option<Work> {
+        let work = match self.terms.ordering {
+            Some(_) => self.take_in_order(now.wall),
+            None => self.take_in_turn(),
+        }?;
+        self.running += 1;
+        self.breaker.started();
+        self.pace.started(now.passed);
+        if let Some(key) = &work.order_key {
+            self.running_keys.insert(key.clone());
+        }
+        Some(work)
+    }
+
+    fn take_in_turn(&mut self) -> Option<Work> {
+        let (first, second) = match self.fresh_is_next {
+            true => (&mut self.fresh, &mut self.stored),
+            false => (&mut self.stored, &mut self.fresh),
+        };
+        self.fresh_is_next = !self.fresh_is_next;
+        first.pop_front().or_else(|| second.pop_front())
+    }
+
+    fn take_in_order(&mut self, now: Timestamp) -> Option<Work> {
+        let mut found = None;
+        self.pass_in_order(|place, work| {
+            let due = work.due <= now;
+            if due {
+                found = Some(place);
+            }
+            due
+        });
+        self.stored.remove(found?)
+    }
+
+    fn insert_in_order(&mut self, work: Work) {
+        let place = self.stored.partition_point(|other| other.event < work.event);
+        self.stored.insert(place, work);
+    }
+
+    /// From where to read, and how many.
+    pub(super) fn read(&mut self) -> (Timestamp, usize) {
+        self.backlog.reading = true;
+        let page = match self.terms.ordering {
+            Some(_) => limits::ORDERED_IN_SIGHT,
+            None => limits::QUEUE_PAGE,
+        };
+        (self.backlog.from, page + self.in_hand.len())
+    }
+
+    /// A page came: what is due in it, and where the next begins with when its first is due.
+    pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
+        for work in works {
+            if self.in_hand.insert(work.event) {
+                match self.terms.ordering {
+                    Some(_) => self.insert_in_order(work),
+                    None => self.stored.push_back(work),
+                }
+            }
+        }
+        let meanwhile = self.backlog.meanwhile.take();
+        self.backlog.reading = false;
+        self.backlog.due = rest.map(|(_, due)| due);
+        if let Some((from, _)) = rest {
+            self.backlog.from = from;
+        }
+        if let Some(due) = meanwhile {
+            self.noted(due);
+        }
+    }
+
+    /// The page could not be read.
+    pub(super) fn unread(&mut self, again: Timestamp) {
+        let meanwhile = self.backlog.meanwhile.take();
+        self.backlog.reading = false;
+        self.backlog.due = Some(meanwhile.map_or(again, |due| due.min(again)));
+    }
+
+    pub(super) fn knows(&self, event: Id<Event>) -> bool {
+        self.in_hand.contains(&event)
+    }
+
+    /// The attempt is over; tells whether the destination rests from now on.
+    pub(super) fn attempted(&mut self, felt: Felt, now: Moment) -> bool {
+        self.running = self.running.saturating_sub(1);
+        let rested = !self.breaker.is_closed();
+        match felt {
+            Felt::Well => {
+                self.breaker.succeeded();
+                match rested {
+                    true => self.width.begin_again(),
+                    false => self.width.succeeded(self.terms.concurrency),
+                }
+                false
+            }
+            Felt::Badly => {
+                self.width.failed();
+                self.breaker.failed(now.passed)
+            }
+            Felt::Nothing => {
+                self.breaker.withdrawn(now.passed);
+                false
+            }
+        }
+    }
+
+    /// What came of it is stored. In order, one that has to be tried again keeps its place.
+    pub(super) fn settled(&mut self, event: Id<Event>, key: Option<&str>, again: Option<Work>) {
+        if let Some(key) = key {
+            self.running_keys.remove(key);
+        }
+        match again {
+            Some(work) if self.terms.ordering.is_some() && self.terms.open => {
+                self.insert_in_order(work);
+            }
+            Some(work) => {
+                self.in_hand.remove(&event);
+                self.noted(work.due);
+                self.backlog.from = self.backlog.from.min(work.due.min(work.since));
+            }
+            None => {
+                self.in_hand.remove(&event);
+            }
+        }
+    }
+
+    /// Empties the memory: what is only here has to be stored, the rest is in the store already.
+    pub(super) fn put_down(&mut self) -> Vec<Work> {
+        let works: Vec<_> = self.fresh.drain(..).chain(self.stored.drain(..)).collect();
+        for work in &works {
+            self.in_hand.remove(&work.event);
+        }
+        if let Some(first) = works.iter().map(|work| work.due.min(work.since)).min() {
+            self.forget_backlog(first);
+        }
+        works
+    }
+
+    /// Nothing would be lost if it were made anew.
+    pub(super) fn is_bare(&self, now: Moment) -> bool {
+        self.in_hand.is_empty()
+            && self.running == 0
+            && self.spilling == 0
+            && self.backlog.due.is_none()
+            && !self.backlog.reading
+            && self.breaker.is_at_ease()
+            && self.pace.opens() <= now.passed
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.fresh.len() + self.stored.len()
+    }
+
+    /// Since when the oldest of what waits has waited, as far as it is in sight.
+    pub(super) fn oldest(&self) -> Option<Timestamp> {
+        let in_memory = self.fresh.iter().chain(&self.stored).map(|work| work.since).min();
+        match (in_memory, self.backlog.due) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The bounds of the data plane.
+
+use std::time::Duration;
+
+/// Attempts at once, over all destinations, until their outcome is stored.
+pub const SLOTS_MAX: usize = 2048;
+/// How many of them one account may have, so that its slow destinations leave room for others.
+pub const ACCOUNT_SLOTS_MAX: usize = 1536;
+
+/// Attempts at once to one destination: where a connection does not say, and where all begin.
+pub const CONCURRENCY_DEFAULT: usize = 64;
+pub const CONCURRENCY_FIRST: usize = 8;
+/// The same for replays, which are in no hurry.
+pub const REPLAY_CONCURRENCY_MAX: usize = 8;
+
+/// Events that wait in memory for one destination, and their bytes over all of them. What comes
+/// beyond is planned in the store and read again when there is room.
+pub const FRESH_MAX: usize = 768;
+pub const FRESH_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Deliveries of one queue that are read at once. In order, more of them have to be in sight,
+/// because the first may have to wait while others need not.
+pub const QUEUE_PAGE: usize = 64;
+pub const ORDERED_IN_SIGHT: usize = 256;
+
+/// Failures in a row after which a destination is given a rest, and how long that is: the first
+/// time, and at most.
+pub const FAILURES_UNTIL_OPEN: u32 = 20;
+pub const REST_FIRST: Duration = Duration::from_secs(1);
+pub const REST_MAX: Duration = Duration::from_secs(60);
+
+/// A rate limit lets this much time's worth through at once, because timers are not finer.
+pub const PACE_GRAIN: Duration = Duration::from_millis(10);
+
+/// How often an event whose planning goes wrong is tried, and how long it waits in between.
+pub const PROCESSING_TRIES_MAX: u8 = 3;
+pub const PROCESSING_PAUSE: Duration = Duration::from_secs(5);
+
+/// How often somebody looks for events that nobody took.
+pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
+/// Where several processes share a store, an event is another's until it has waited this long.
+pub const ANOTHERS_FOR: Duration = Duration::from_secs(120);
+pub const SWEEP_PAGE: usize = 100;
+
+/// A lease outlives the longest attempt by this much.
+pub const LEASE_MARGIN: Duration = Duration::from_secs(30);
+
+/// The store is asked again after a failure: how long at first, and at most.
+pub const STORE_PAUSE_FIRST: Duration = Duration::from_millis(50);
+pub const STORE_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// How often a step is tried that another's write came before.
+pub const CONFLICT_TRIES_MAX: usize = 8;
+
+/// From the signal to stop until attempts that are still under way are cut.
+pub const DRAIN: Duration = Duration::from_secs(20);

@@ -1,0 +1,24 @@
+use super::*;
+
+const START: &str = "2026-01-01T00:00:00Z";
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_clock_set_back_stalls_nothing() {
+    let (env, clock) = Env::manual(START);
+    let steady = Steady::new(env.clone());
+    let start = steady.now();
+    clock.jump_to(env.now() - 60 * MINUTE);
+    assert_eq!(steady.now(), start);
+    clock.advance(MINUTE);
+    assert_eq!(steady.now().wall, start.wall + MINUTE);
+}
+
+#[test]
+fn a_clock_set_forward_is_followed() {
+    let (env, clock) = Env::manual(START);
+    let steady = Steady::new(env.clone());
+    let later = env.now() + 60 * MINUTE;
+    clock.jump_to(later);
+    assert_eq!(steady.now().wall, later);
+}

@@ -1,0 +1,54 @@
+//! Plan: which connections want an event. Verify, filter, transform belong here.
+//!
+//! A pure function of the event and the route, so that doing it twice, after a crash or on two
+//! machines, comes to the same. It starts nothing and stores nothing.
+
+use std::sync::Arc;
+
+use ferryhook_core::connection::Status;
+use ferryhook_core::delivery::Hold;
+use ferryhook_core::{Delivery, Env, Event, Timestamp};
+
+use crate::routes::{Route, Way};
+
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) delivery: Delivery,
+    pub(crate) way: Arc<Way>,
+}
+
+/// The event cannot be planned by these rules, and will not be by trying again at once.
+#[derive(Debug, thiserror::Error)]
+#[error("connection {connection}: {reason}")]
+pub(crate) struct Unplannable {
+    connection: String,
+    reason: String,
+}
+
+pub(crate) fn plan(
+    event: &Event,
+    route: &Route,
+    now: Timestamp,
+    env: &Env,
+) -> Result<Vec<Planned>, Unplannable> {
+    let mut plans = Vec::with_capacity(route.ways.len());
+    for way in &route.ways {
+        let wants = way
+            .wants(event)
+            .map_err(|reason| Unplannable { connection: way.connection.id.to_string(), reason })?;
+        if wants {
+            plans.push(Planned { delivery: delivery(event, way, now, env), way: way.clone() });
+        }
+    }
+    Ok(plans)
+}
+
+/// The delivery of an event over one connection, wanted or not.
+pub(crate) fn delivery(event: &Event, way: &Way, now: Timestamp, env: &Env) -> Delivery {
+    let mut delivery = Delivery::plan(event, &way.connection, &way.policy, now, env.fraction());
+    delivery.order_key = way.order_key(event);
+    match way.connection.status {
+        Status::Paused => delivery.hold(Hold::ConnectionPaused, now),
+        Status::Active | Status::Deleted => delivery,
+    }
+}

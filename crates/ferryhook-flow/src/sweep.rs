@@ -1,0 +1,304 @@
+//! Sweep: the periodic look for work that nobody has in hand.
+//!
+//! At the start it finds what an earlier run has left: queues with something in them, events that
+//! were accepted and not planned, events that were held for a source which is active again. Later
+//! it finds the rare event whose hand-over was lost. It only reads, unless it finds something.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::pin;
+
+use ferryhook_core::delivery::Lane;
+use ferryhook_core::event::{Standing, Status};
+use ferryhook_core::{Event, Timestamp, source};
+use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
+
+use crate::courier::{Courier, lock};
+use crate::lanes::{LaneId, LaneOf};
+use crate::limits;
+use crate::routes::Route;
+use crate::terms;
+
+pub(crate) async fn run(courier: &Courier, stop: impl Future<Output = ()>) {
+    let mut stop = pin!(stop);
+    let mut from = None;
+    let sweeping = async {
+        from = Some(recover(courier).await);
+        loop {
+            tokio::time::sleep(limits::SWEEP_EVERY).await;
+            let inner = courier.inner();
+            let until = inner.now().wall;
+            let older = until - limits::ANOTHERS_FOR;
+            match look(courier, Window { from, to: Some(older) }).await {
+                // What this look has seen is taken care of; the next need not pass it again.
+                Ok(()) => from = Some(older),
+                Err(error) => tracing::warn!(%error, "the sweep could not look at everything"),
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stop.as_mut() => {}
+        () = sweeping => {}
+    }
+}
+
+/// Tells up to when every pending event has been seen.
+async fn recover(courier: &Courier) -> Timestamp {
+    let inner = courier.inner();
+    let until = inner.now().wall;
+    let mut pause = limits::STORE_PAUSE_FIRST;
+    while let Err(error) = find_queues(courier).await {
+        tracing::warn!(%error, "the queues cannot be read; trying again");
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+    }
+    // Another process may have what is new; here it can only be our own from before.
+    let until = if inner.shared { until - limits::ANOTHERS_FOR } else { until };
+    while let Err(error) = look(courier, Window::until(until)).await {
+        tracing::warn!(%error, "the pending events cannot be read; trying again");
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+    }
+    let_in(courier).await;
+    until
+}
+
+async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {
+    if courier.inner().shared {
+        find_queues(courier).await?;
+    }
+    take_pending(courier, window).await
+}
+
+/// Puts every connection whose queue has something in it into its lane.
+async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
+    let inner = courier.inner();
+    let mut accounts = Vec::new();
+    for shard in Shard::all() {
+        let mut slice = Slice::default().limit(limits::SWEEP_PAGE);
+        loop {
+            let page = inner.store.connections().list_lanes(shard, slice.clone()).await?;
+            for connection in &page.rows {
+                for lane in [Lane::Live, Lane::Replay] {
+                    let first = Slice::oldest_first().limit(1);
+                    let deliveries = inner.store.deliveries();
+                    let first =
+                        deliveries.list_open(connection.id, lane, Window::ALWAYS, first).await?;
+                    if first.rows.is_empty() {
+                        continue;
+                    }
+                    let of = LaneOf {
+                        id: LaneId { connection: connection.id, lane },
+                        account: connection.account_id,
+                        source: connection.source_id,
+                        terms: terms::of(connection, lane),
+                    };
+                    courier.note(of);
+                }
+                accounts.push((connection.account_id, connection.source_id));
+            }
+            let Some(next) = page.next else { break };
+            slice = slice.after(Some(next));
+        }
+    }
+    accounts.sort_unstable();
+    accounts.dedup();
+    release_held(courier, accounts).await
+}
+
+/// Events that were held while their source was paused, of sources that no longer are.
+async fn release_held(
+    courier: &Courier,
+    sources: Vec<(
+        ferryhook_core::Id<ferryhook_core::Account>,
+        ferryhook_core::Id<ferryhook_core::Source>,
+    )>,
+) -> Result<(), StoreError> {
+    let inner = courier.inner();
+    let mut last = None;
+    let mut any = false;
+    for (account, id) in sources {
+        if last != Some(account) {
+            last = Some(account);
+            let one = Slice::oldest_first().limit(1);
+            let held = inner.store.events();
+            let held = held.list_by_status(account, Status::Held, Window::ALWAYS, one).await?;
+            any = !held.rows.is_empty();
+        }
+        if any && let Some(route) = inner.routes.find(id).await? {
+            release_source(courier, &route).await;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn release_source(courier: &Courier, route: &Route) {
+    if route.source.status != source::Status::Active {
+        return;
+    }
+    if let Err(error) = try_release(courier, route).await {
+        tracing::warn!(%error, source.id = %route.source.id, "held events could not all be released");
+    }
+}
+
+async fn try_release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
+    let inner = courier.inner();
+    let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
+    loop {
+        let events = inner.store.events();
+        let account = route.source.account_id;
+        let page =
+            events.list_by_status(account, Status::Held, Window::ALWAYS, slice.clone()).await?;
+        for held in page.rows {
+            let never_planned = held.processed_at.is_none() && held.pending_since.is_none();
+            if held.source_id != route.source.id || !never_planned || !inner.take(held.id) {
+                continue;
+            }
+            let now = inner.now().wall;
+            let stands = Standing {
+                status: Status::Received,
+                pending_since: Some(now),
+                ..held.standing().record
+            };
+            match events.progress(&held, &held.standing(), stands).await {
+                Ok(standing) => {
+                    let event = Event {
+                        status: stands.status,
+                        pending_since: stands.pending_since,
+                        ..held.record
+                    };
+                    let event = Stored { record: event, revision: standing.revision };
+                    if let Some(rest) = courier.process(event, route) {
+                        rest.await;
+                    }
+                }
+                Err(error) => {
+                    inner.let_go(held.record.id);
+                    if !error.is_refused() {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        let Some(next) = page.next else { return Ok(()) };
+        slice = slice.after(Some(next));
+    }
+}
+
+/// Plans what is pending, over all shards in the order in which it came.
+async fn take_pending(courier: &Courier, window: Window) -> Result<(), StoreError> {
+    let mut shards: Vec<_> = Shard::all().map(Pages::new).collect();
+    loop {
+        for shard in &mut shards {
+            shard.fill(courier, window).await?;
+        }
+        let waiting = shards.iter_mut().filter(|shard| !shard.rows.is_empty());
+        let first = waiting.min_by_key(|shard| shard.key());
+        let Some(event) = first.and_then(|first| first.rows.pop_front()) else {
+            return Ok(());
+        };
+        take_one(courier, &event).await?;
+    }
+}
+
+async fn take_one(courier: &Courier, seen: &Event) -> Result<(), StoreError> {
+    let inner = courier.inner();
+    if !inner.take(seen.id) {
+        return Ok(());
+    }
+    match try_take(courier, seen).await {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            inner.let_go(seen.id);
+            Ok(())
+        }
+        Err(error) => {
+            inner.let_go(seen.id);
+            Err(error)
+        }
+    }
+}
+
+/// Whether it is in good hands.
+async fn try_take(courier: &Courier, seen: &Event) -> Result<bool, StoreError> {
+    let inner = courier.inner();
+    let route = inner.routes.find(seen.source_id).await?;
+    // Whoever had it may have finished between the page and now.
+    let events = inner.store.events();
+    let found = events.find_of(seen.source_id, seen.received_at, seen.id).await?;
+    let Some(event) = found.filter(|found| found.pending_since.is_some()) else {
+        return Ok(false);
+    };
+    match route {
+        None => courier.discard(event).await,
+        Some(route) => {
+            if let Some(rest) = courier.process(event, &route) {
+                rest.await;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Everything from before is in its lane: those that arrived meanwhile, where order counts, may
+/// go in behind it.
+async fn let_in(courier: &Courier) {
+    let inner = courier.inner();
+    loop {
+        let event = {
+            let mut waiting = lock(&inner.waiting);
+            let next = waiting.as_mut().and_then(VecDeque::pop_front);
+            if next.is_none() {
+                *waiting = None;
+            }
+            next
+        };
+        let Some(event) = event else { return };
+        let route = inner.until_stored(|| inner.routes.find(event.source_id)).await;
+        match route {
+            None => return,
+            Some(None) => courier.discard(event).await,
+            Some(Some(route)) => {
+                if let Some(rest) = courier.process(event, &route) {
+                    rest.await;
+                }
+            }
+        }
+    }
+}
+
+/// The pending events of one shard, a page at a time.
+struct Pages {
+    shard: Shard,
+    rows: VecDeque<Stored<Event>>,
+    next: Next,
+}
+
+enum Next {
+    Page(Option<Cursor>),
+    End,
+}
+
+impl Pages {
+    fn new(shard: Shard) -> Self {
+        Self { shard, rows: VecDeque::new(), next: Next::Page(None) }
+    }
+
+    fn key(&self) -> Option<(Option<Timestamp>, ferryhook_core::Id<Event>)> {
+        self.rows.front().map(|event| (event.pending_since, event.id))
+    }
+
+    async fn fill(&mut self, courier: &Courier, window: Window) -> Result<(), StoreError> {
+        while self.rows.is_empty()
+            && let Next::Page(after) = &self.next
+        {
+            let slice = Slice::oldest_first().limit(limits::SWEEP_PAGE).after(after.clone());
+            let events = courier.inner().store.events();
+            let page = events.list_pending(self.shard, window, slice).await?;
+            self.rows = page.rows.into();
+            self.next = page.next.map_or(Next::End, |next| Next::Page(Some(next)));
+        }
+        Ok(())
+    }
+}

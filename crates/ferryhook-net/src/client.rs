@@ -1,0 +1,208 @@
+//! The client: calls the URLs that users have typed.
+//!
+//! It is built for destinations that nobody vouches for. The [`Guard`] decides who may be
+//! called, and what is dialled is the address it has seen. One deadline covers a call from the
+//! name lookup to the last byte of the body; everything else that could grow has a bound in
+//! [`limits`]. Redirects are answers like any other, and nothing from the environment (proxies)
+//! or from earlier calls (cookies) takes part; bodies are kept as they came, never unpacked.
+//!
+//! **What counts as an answer.** A complete head is one: its status holds even if the body is
+//! then cut, drips until the deadline or never ends; [`Reply::body`] is what came until then.
+//! Without a complete head there is no answer ([`Unsent`]), and [`Why`] tells what went wrong.
+//!
+//! **What is sent twice.** A request goes out again, once and on a new connection, if it was
+//! sent on one that had rested and not a byte came back: the other side had most likely closed
+//! it a moment before. Everything else is left to the caller's schedule.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use ferryhook_core::Env;
+use futures_util::future::BoxFuture;
+use http_body_util::Full;
+use hyper::header::{
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use hyper::{HeaderMap, Method, Request};
+use tokio::time::timeout;
+
+use crate::Tasks;
+use connector::Connector;
+use course::{Course, Failure};
+use exchange::exchange;
+use pool::{Pool, Room};
+
+mod address;
+mod connector;
+mod course;
+mod exchange;
+mod guard;
+pub mod limits;
+mod line;
+mod name;
+mod pool;
+mod resolver;
+mod target;
+mod tls;
+mod wire;
+
+pub use course::{Timing, Why};
+pub use guard::{Guard, Refusal};
+pub use resolver::{Resolve, SystemResolver, Unresolved};
+pub use target::Target;
+pub use tls::{BadRoots, Roots};
+
+/// What is sent, and how long it may take in all.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    pub target: Target,
+    pub method: Method,
+    /// `Host` and whatever frames the message is set here, not taken from these.
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub timeout: Duration,
+}
+
+/// What came back, whatever its status.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    /// Its first bytes, as they came.
+    pub body: Bytes,
+    pub timing: Timing,
+}
+
+/// No answer.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct Unsent {
+    pub why: Why,
+    /// One short sentence for whoever looks after the destination.
+    pub message: String,
+    pub timing: Timing,
+}
+
+/// Sends one request and brings back the answer.
+pub trait Outbound: Send + Sync {
+    fn send(&self, outgoing: Outgoing) -> BoxFuture<'_, Result<Reply, Unsent>>;
+}
+
+/// The guarded client. Clones share its connections.
+#[derive(Clone)]
+pub struct Client {
+    guard: Guard,
+    env: Env,
+    tasks: Tasks,
+    connector: Arc<Connector>,
+    pool: Arc<Pool>,
+}
+
+impl Client {
+    pub fn new(guard: Guard, env: Env, tasks: Tasks, roots: Roots) -> Self {
+        Self::with_resolver(guard, env, tasks, roots, Arc::new(SystemResolver::new()))
+    }
+
+    /// Like [`Client::new`], with another way to look up names.
+    pub fn with_resolver(
+        guard: Guard,
+        env: Env,
+        tasks: Tasks,
+        roots: Roots,
+        resolver: Arc<dyn Resolve>,
+    ) -> Self {
+        let connector = Arc::new(Connector::new(guard.clone(), env.clone(), resolver, roots));
+        Self { guard, env, tasks, connector, pool: Arc::new(Pool::new(Room::default())) }
+    }
+
+    /// Who may be called.
+    pub fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    async fn call(&self, outgoing: Outgoing) -> Result<Reply, Unsent> {
+        let deadline = outgoing.timeout;
+        let mut course = Course::start(&self.env);
+        let ended = timeout(deadline, self.run(outgoing, &mut course)).await.ok();
+        course.conclude(ended, deadline)
+    }
+
+    async fn run(&self, mut outgoing: Outgoing, course: &mut Course<'_>) -> Result<(), Failure> {
+        if outgoing.method == Method::CONNECT {
+            return Err(Failure::new(Why::Blocked, "CONNECT opens tunnels and is never sent"));
+        }
+        own_framing(&mut outgoing);
+        if let Some(mut line) = self.rested_line(&outgoing.target, course.started()).await {
+            let request = request(&outgoing, outgoing.headers.clone());
+            match exchange(&mut line, request, course).await {
+                Ok(reusable) => {
+                    self.hang_up(&outgoing.target, line, reusable, course);
+                    return Ok(());
+                }
+                Err(stumble) if stumble.unheard => {}
+                Err(stumble) => return Err(stumble.failure),
+            }
+        }
+        // Boxed: it is large, seldom needed, and would be carried along by every call.
+        let mut line = Box::pin(self.connector.connect(&outgoing.target, course)).await?;
+        let headers = std::mem::take(&mut outgoing.headers);
+        let answered = exchange(&mut line, request(&outgoing, headers), course).await;
+        let reusable = answered.map_err(|stumble| stumble.failure)?;
+        self.hang_up(&outgoing.target, line, reusable, course);
+        Ok(())
+    }
+
+    /// An open line to the target that seems to work and may still be used.
+    async fn rested_line(&self, target: &Target, now: Duration) -> Option<Box<line::Line>> {
+        while let Some(mut line) = self.pool.take(target.origin(), now) {
+            if self.guard.admits(target, line.peer) && line.is_good().await {
+                return Some(line);
+            }
+        }
+        None
+    }
+
+    fn hang_up(&self, target: &Target, line: Box<line::Line>, reusable: bool, course: &Course<'_>) {
+        if reusable {
+            self.pool.keep_swept(&self.env, &self.tasks);
+            self.pool.put(target.origin(), line, course.now());
+        }
+    }
+}
+
+impl Outbound for Client {
+    fn send(&self, outgoing: Outgoing) -> BoxFuture<'_, Result<Reply, Unsent>> {
+        Box::pin(self.call(outgoing))
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("guard", &self.guard).finish_non_exhaustive()
+    }
+}
+
+/// Headers that say where a message goes and where it ends. With a say in them a user could
+/// smuggle a second request into the first.
+const FRAMING: [HeaderName; 7] =
+    [CONNECTION, CONTENT_LENGTH, EXPECT, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+
+fn own_framing(outgoing: &mut Outgoing) {
+    for name in FRAMING {
+        outgoing.headers.remove(name);
+    }
+    outgoing.headers.insert(HOST, outgoing.target.host_header().clone());
+}
+
+fn request(outgoing: &Outgoing, headers: HeaderMap) -> Request<Full<Bytes>> {
+    let mut request = Request::new(Full::new(outgoing.body.clone()));
+    *request.method_mut() = outgoing.method.clone();
+    *request.uri_mut() = outgoing.target.request_uri().clone();
+    *request.headers_mut() = headers;
+    request
+}
+
+#[cfg(test)]
+mod tests;

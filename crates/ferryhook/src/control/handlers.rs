@@ -1,0 +1,94 @@
+//! What the server does when it is asked through its control socket.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use ferryhook_api::apply::{self, Asked, Changed};
+use ferryhook_core::Env;
+use ferryhook_net::client::Guard;
+use ferryhook_store::Store;
+use ferryhook_store::engine::embedded::Embedded;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::Request;
+use crate::copied::Copied;
+
+/// Rung after each commit that changed the configuration.
+pub type Bell = Arc<dyn Fn(Changed) + Send + Sync>;
+
+/// What the requests need.
+pub struct Handlers {
+    pub store: Store,
+    pub env: Env,
+    pub engine: Arc<Embedded>,
+    pub guard: Guard,
+    pub bell: Bell,
+    pub turns: Turns,
+}
+
+/// For what must not be done twice at the same time.
+#[derive(Debug)]
+pub struct Turns {
+    /// Two would only fight over the disk.
+    backup: Semaphore,
+    /// Two could both find a name missing and both create it.
+    apply: Semaphore,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { backup: Semaphore::new(1), apply: Semaphore::new(1) }
+    }
+}
+
+/// What is sent back, or a sentence about why there is nothing.
+type Answered = Result<Value, String>;
+
+impl Handlers {
+    pub(super) async fn handle(&self, request: Request) -> Answered {
+        match request {
+            Request::Backup(target) => self.backup(&target).await,
+            Request::Apply(asked) => self.apply(&asked).await,
+        }
+    }
+
+    async fn backup(&self, target: &Path) -> Answered {
+        if !target.is_absolute() {
+            return Err("a backup needs an absolute path".into());
+        }
+        let _turn = self.turns.backup.acquire().await;
+        match self.engine.backup(target).await {
+            Ok(summary) => {
+                let (files, bytes) = (summary.files, summary.bytes);
+                tracing::info!(directory = %target.display(), files, bytes, "backed up");
+                done(&Copied { files, bytes })
+            }
+            Err(error) => {
+                tracing::warn!(directory = %target.display(), %error, "a backup failed");
+                Err(error.to_string())
+            }
+        }
+    }
+
+    async fn apply(&self, asked: &Asked) -> Answered {
+        let _turn = self.turns.apply.acquire().await;
+        let bell = |changed| (self.bell)(changed);
+        match apply::run(&self.store, &self.env, &self.guard, asked, &bell).await {
+            Ok(outcome) => done(&outcome),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+fn done(answer: &impl Serialize) -> Answered {
+    serde_json::to_value(answer).map_err(|error| error.to_string())
+}
+
+impl fmt::Debug for Handlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handlers").field("guard", &self.guard).finish_non_exhaustive()
+    }
+}
