@@ -4,7 +4,13 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
+
+/// A child that is being born has a copy of every file we have open, until it becomes another
+/// program. Whoever opens a data directory in this process keeps births out with a read lock,
+/// or its lock would outlive it.
+pub static BIRTHS: RwLock<()> = RwLock::new(());
 
 /// A server that does not answer in this time has failed the test.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,7 +56,7 @@ impl Ferry {
     }
 
     fn start_as(command: &mut Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let log = BufReader::new(child.stderr.take().unwrap());
         let mut greeting = String::new();
@@ -109,8 +115,7 @@ impl Ferry {
     /// `TERM`, `INT`, ...
     pub fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        let kill = Command::new("kill").args(["-s", name, &pid]).status();
-        assert!(kill.unwrap().success());
+        assert!(spawn(Command::new("kill").args(["-s", name, &pid])).wait().unwrap().success());
     }
 
     /// Reads the log until a line holds `text`.
@@ -156,7 +161,15 @@ pub fn read_to_close(stream: &mut TcpStream) -> String {
 
 /// Runs `ferryhook` to its end in `folder`, with nothing of our own environment that it reads.
 pub fn run(folder: impl AsRef<Path>, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    command(folder).args(arguments).envs(variables.iter().copied()).output().unwrap()
+    let mut command = command(folder);
+    command.args(arguments).envs(variables.iter().copied());
+    spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).wait_with_output().unwrap()
+}
+
+/// Returns when the child has become the other program.
+pub fn spawn(command: &mut Command) -> Child {
+    let _alone = BIRTHS.write().unwrap_or_else(PoisonError::into_inner);
+    command.spawn().unwrap()
 }
 
 pub fn command(folder: impl AsRef<Path>) -> Command {

@@ -14,10 +14,12 @@ mod receiver;
 mod sender;
 mod way;
 
+mod apply;
 mod backups;
 mod bench;
 mod configuration;
 mod crash;
+mod dev;
 mod durable;
 mod health;
 mod hostile;
