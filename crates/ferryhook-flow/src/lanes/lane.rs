@@ -410,3 +410,6 @@ impl Lane {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
