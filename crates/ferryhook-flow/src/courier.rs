@@ -43,6 +43,7 @@ use crate::tally::Tally;
 pub struct Courier(Arc<Inner>);
 
 /// What a courier is made of.
+#[expect(missing_debug_implementations, reason = "a client has nothing to show")]
 pub struct Parts {
     pub store: Store,
     pub env: Env,
@@ -247,6 +248,13 @@ impl Courier {
         let now = self.0.now();
         self.0.lanes().lanes.noted(of, now.wall, now);
         self.pump();
+    }
+
+    /// What waits, and since when, for whoever watches the metrics.
+    pub(crate) fn measure(&self) {
+        let now = self.0.now().wall;
+        let (waiting, oldest) = self.0.lanes().lanes.waiting();
+        self.0.gauges.measured(waiting, oldest, now);
     }
 
     /// Starts whatever may start now.

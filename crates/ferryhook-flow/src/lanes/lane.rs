@@ -48,8 +48,12 @@ struct Backlog {
     /// that was deleted.
     from: Timestamp,
     reading: bool,
+    /// When the oldest event of what was put back came.
+    since: Option<Timestamp>,
     /// Became known while a page was being read.
     meanwhile: Option<Timestamp>,
+    /// Left our hands while a page was being read, which may show them as they were before.
+    gone_meanwhile: HashSet<Id<Event>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +92,9 @@ impl Lane {
                 due: None,
                 from: Timestamp::default(),
                 reading: false,
+                since: None,
                 meanwhile: None,
+                gone_meanwhile: HashSet::new(),
             },
             width: Width::new(),
             breaker: Breaker::new(),
@@ -290,8 +296,9 @@ impl Lane {
 
     /// A page came: what is due in it, and where the next begins with when its first is due.
     pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
+        let gone = std::mem::take(&mut self.backlog.gone_meanwhile);
         for work in works {
-            if self.in_hand.insert(work.event) {
+            if !gone.contains(&work.event) && self.in_hand.insert(work.event) {
                 match self.terms.ordering {
                     Some(_) => self.insert_in_order(work),
                     None => self.stored.push_back(work),
@@ -301,8 +308,9 @@ impl Lane {
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
-        if let Some((from, _)) = rest {
-            self.backlog.from = from;
+        match rest {
+            Some((from, _)) => self.backlog.from = from,
+            None => self.backlog.since = None,
         }
         if let Some(due) = meanwhile {
             self.noted(due);
@@ -312,12 +320,9 @@ impl Lane {
     /// The page could not be read.
     pub(super) fn unread(&mut self, again: Timestamp) {
         let meanwhile = self.backlog.meanwhile.take();
+        self.backlog.gone_meanwhile.clear();
         self.backlog.reading = false;
         self.backlog.due = Some(meanwhile.map_or(again, |due| due.min(again)));
-    }
-
-    pub(super) fn knows(&self, event: Id<Event>) -> bool {
-        self.in_hand.contains(&event)
     }
 
     /// The attempt is over; tells whether the destination rests from now on.
@@ -354,13 +359,17 @@ impl Lane {
                 self.insert_in_order(work);
             }
             Some(work) => {
-                self.in_hand.remove(&event);
-                self.noted(work.due);
-                self.backlog.from = self.backlog.from.min(work.due.min(work.since));
+                self.let_go(event);
+                self.put_back(&work);
             }
-            None => {
-                self.in_hand.remove(&event);
-            }
+            None => self.let_go(event),
+        }
+    }
+
+    fn let_go(&mut self, event: Id<Event>) {
+        self.in_hand.remove(&event);
+        if self.backlog.reading {
+            self.backlog.gone_meanwhile.insert(event);
         }
     }
 
@@ -369,11 +378,19 @@ impl Lane {
         let works: Vec<_> = self.fresh.drain(..).chain(self.stored.drain(..)).collect();
         for work in &works {
             self.in_hand.remove(&work.event);
-        }
-        if let Some(first) = works.iter().map(|work| work.due.min(work.since)).min() {
-            self.forget_backlog(first);
+            self.put_back(work);
         }
         works
+    }
+
+    /// The store has it, and memory no longer does.
+    fn put_back(&mut self, work: &Work) {
+        self.noted(work.due);
+        if self.terms.ordering.is_some() {
+            self.backlog.from = self.backlog.from.min(work.since);
+        }
+        let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
+        self.backlog.since = Some(since);
     }
 
     /// Nothing would be lost if it were made anew.
@@ -394,7 +411,8 @@ impl Lane {
     /// Since when the oldest of what waits has waited, as far as it is in sight.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
         let in_memory = self.fresh.iter().chain(&self.stored).map(|work| work.since).min();
-        match (in_memory, self.backlog.due) {
+        let stored = self.backlog.due.map(|due| self.backlog.since.unwrap_or(due));
+        match (in_memory, stored) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
