@@ -9,8 +9,8 @@ pub mod listener;
 pub mod tasks;
 
 pub use client::{
-    BadRoots, Client, Guard, Outbound, Outgoing, Refusal, Reply, Resolve, Roots, Target, Timing,
-    Unsent, Why,
+    BadRoots, Client, Guard, Outbound, Outgoing, Refusal, Reply, Resolve, Roots, SystemResolver,
+    Target, Timing, Unresolved, Unsent, Why,
 };
 pub use listener::{Bounds, Peer, serve};
 pub use tasks::Tasks;
