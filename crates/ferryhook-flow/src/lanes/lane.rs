@@ -418,3 +418,6 @@ impl Lane {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

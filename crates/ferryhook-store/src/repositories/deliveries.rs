@@ -81,6 +81,18 @@ impl Deliveries<'_> {
         Ok((was.followed_by(now), moved(stood, stands)))
     }
 
+    /// Keeps an attempt that decides nothing any more. The delivery counts it, so that the next
+    /// one has another number, and stays as it is.
+    pub async fn count_attempt(
+        &self,
+        was: &Stored<Delivery>,
+        attempt: &Attempt,
+    ) -> Result<Stored<Delivery>, StoreError> {
+        let now = Delivery { attempts: attempt.number, ..was.record.clone() };
+        self.0.commit_buffered(Batch::new().replace(was, &now).insert(attempt)).await?;
+        Ok(was.followed_by(now))
+    }
+
     /// Another connection for an event that was planned before: a replay to one created later.
     pub async fn create(&self, delivery: &Delivery) -> Result<(), StoreError> {
         self.0.insert(delivery).await

@@ -122,7 +122,7 @@ fn mistakes_are_named() {
 
 #[test]
 fn networks_are_a_list() {
-    let variables = [("FERRYHOOK_TRUSTED_PROXIES", " 10.0.0.0/8, ::1 ,192.0.2.7,")];
+    let variables = [("FERRYHOOK_TRUSTED_PROXIES", " 10.0.0.0/8, ::1 ,192.0.2.7")];
     let (config, _) = load("", &variables, &[]).unwrap();
     let shown: Vec<_> = config.ingest.trusted_proxies.0.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["10.0.0.0/8", "::1/128", "192.0.2.7/32"]);
