@@ -249,6 +249,12 @@ impl Courier {
         self.pump();
     }
 
+    /// The store has this delivery anew, due then.
+    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: Timestamp) {
+        self.0.lanes().lanes.renewed(of, event, due, self.0.now());
+        self.pump();
+    }
+
     /// Starts whatever may start now.
     pub(crate) fn pump(&self) {
         loop {
