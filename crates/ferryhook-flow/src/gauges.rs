@@ -1,8 +1,13 @@
 //! What is measured on the way out. Handles are made once: looking one up costs more than adding.
 
-use metrics::{Counter, Histogram};
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use ferryhook_core::{Account, Id, Timestamp};
+use metrics::{Counter, Gauge, Histogram};
 
 use crate::attempt::Made;
+use crate::courier::lock;
 use crate::lanes::Felt;
 
 pub(crate) struct Gauges {
@@ -17,7 +22,14 @@ pub(crate) struct Gauges {
     put_off: Counter,
     gave_up: Counter,
     dead: Counter,
+    waiting: Gauge,
+    oldest: Gauge,
+    /// Accounts that were told to be behind; they are told again when they no longer are.
+    behind: Mutex<HashMap<Id<Account>, Gauge>>,
 }
+
+/// How many accounts have a gauge of their own; those furthest behind.
+const ACCOUNTS_SHOWN: usize = 50;
 
 const CLASSES: [(&str, &str); 6] = [
     ("unanswered", "none"),
@@ -51,6 +63,20 @@ impl Gauges {
             "ferryhook_dead_letters_total",
             "Events that could not be processed."
         );
+        metrics::describe_gauge!(
+            "ferryhook_queue_depth",
+            "Deliveries that wait in memory for their next attempt."
+        );
+        metrics::describe_gauge!(
+            "ferryhook_queue_oldest_age_seconds",
+            metrics::Unit::Seconds,
+            "How long the oldest event that somebody still waits for has been here."
+        );
+        metrics::describe_gauge!(
+            "ferryhook_oldest_undelivered_age_seconds",
+            metrics::Unit::Seconds,
+            "The same for each account, of those furthest behind."
+        );
         let phase = |phase: &'static str| metrics::histogram!("ferryhook_delivery_duration_seconds", "phase" => phase);
         let attempts = |outcome: &'static str, class: &'static str| {
             metrics::counter!("ferryhook_delivery_attempts_total",
@@ -67,6 +93,9 @@ impl Gauges {
             put_off: metrics::counter!("ferryhook_retries_scheduled_total"),
             gave_up: metrics::counter!("ferryhook_deliveries_failed_total"),
             dead: metrics::counter!("ferryhook_dead_letters_total"),
+            waiting: metrics::gauge!("ferryhook_queue_depth", "queue" => "memory"),
+            oldest: metrics::gauge!("ferryhook_queue_oldest_age_seconds", "queue" => "deliver"),
+            behind: Mutex::default(),
         }
     }
 
@@ -96,6 +125,35 @@ impl Gauges {
 
     pub(crate) fn gave_up(&self) {
         self.gave_up.increment(1);
+    }
+
+    pub(crate) fn measured(
+        &self,
+        waiting: usize,
+        oldest: HashMap<Id<Account>, Timestamp>,
+        now: Timestamp,
+    ) {
+        self.waiting.set(waiting as f64);
+        let mut oldest: Vec<_> = oldest.into_iter().map(|(account, at)| (at, account)).collect();
+        oldest.sort_unstable();
+        oldest.truncate(ACCOUNTS_SHOWN);
+        let age = |at: Timestamp| now.saturating_since(at).as_secs_f64();
+        self.oldest.set(oldest.first().map_or(0.0, |(at, _)| age(*at)));
+        let mut behind = lock(&self.behind);
+        behind.retain(|account, gauge| {
+            let still = oldest.iter().any(|(_, other)| other == account);
+            if !still {
+                gauge.set(0.0);
+            }
+            still
+        });
+        for (at, account) in oldest {
+            let gauge = behind.entry(account).or_insert_with(|| {
+                metrics::gauge!("ferryhook_oldest_undelivered_age_seconds",
+                    "account" => account.to_string())
+            });
+            gauge.set(age(at));
+        }
     }
 
     pub(crate) fn dead(&self) {

@@ -182,10 +182,6 @@ impl Lanes {
         self.lanes.iter().filter(|(_, l)| mine(l)).map(|(id, l)| (*id, l.source)).collect()
     }
 
-    pub(crate) fn knows(&self, id: LaneId, event: Id<Event>) -> bool {
-        self.lanes.get(&id).is_some_and(|lane| lane.knows(event))
-    }
-
     pub(crate) fn next(&mut self, now: Moment) -> Option<Step> {
         self.tick(now);
         let mut passed = 0;

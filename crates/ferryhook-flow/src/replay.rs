@@ -6,6 +6,7 @@
 //! is new never waits for what is repeated. Nothing is sent from here.
 
 mod error;
+mod search;
 mod targets;
 
 use ferryhook_core::delivery::{Hold, Lane, State};
@@ -22,6 +23,7 @@ use crate::plan;
 use crate::routes::{Routes, Way};
 
 pub use error::ReplayError;
+pub use search::{Found, Search};
 
 /// What a replay came to, for each connection that was meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -26,12 +26,16 @@ pub(crate) async fn run(courier: &Courier, stop: impl Future<Output = ()>) {
         from = Some(recover(courier).await);
         loop {
             tokio::time::sleep(limits::SWEEP_EVERY).await;
+            courier.measure();
             let inner = courier.inner();
-            let until = inner.now().wall;
-            let older = until - limits::ANOTHERS_FOR;
-            match look(courier, Window { from, to: Some(older) }).await {
+            let now = inner.now().wall;
+            let to = if inner.shared { now - limits::ANOTHERS_FOR } else { now };
+            if from.is_some_and(|from| from >= to) {
+                continue;
+            }
+            match look(courier, Window { from, to: Some(to) }).await {
                 // What this look has seen is taken care of; the next need not pass it again.
-                Ok(()) => from = Some(older),
+                Ok(()) => from = Some(to),
                 Err(error) => tracing::warn!(%error, "the sweep could not look at everything"),
             }
         }

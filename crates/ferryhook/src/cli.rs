@@ -2,20 +2,25 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, value_parser};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
 /// The event gateway in one binary.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(version, after_help = "Without a command: dev.")]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run a server to try things out on, for this machine only.
+    ///
+    /// It may deliver to this machine, and on a new data directory it makes a source with a
+    /// connection to a receiver of its own and sends a first event through.
+    Dev(Dev),
     /// Run the server until it is told to stop.
     Serve(Flags),
     /// Make sources and connections what a file says.
@@ -33,6 +38,23 @@ pub enum Command {
     /// Look at the configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Measure Ferryhook on this machine, beside the least that anyone could do.
+    ///
+    /// Starts servers of its own on a temporary directory; nothing else is touched. Exits with 1
+    /// when a request was not answered with 200 or an event was lost.
+    Bench(Bench),
+    /// What `bench` compares with.
+    #[command(subcommand, hide = true)]
+    BenchFloor(BenchFloor),
+}
+
+#[derive(Debug, Default, Args)]
+pub struct Dev {
+    /// Make no source, and send nothing.
+    #[arg(long)]
+    pub no_demo: bool,
+    #[command(flatten)]
+    pub flags: Flags,
 }
 
 #[derive(Debug, Args)]
@@ -104,4 +126,52 @@ pub struct SchemaPlan {
 pub enum ConfigCommand {
     /// Check every setting and show which value counts, and where it comes from.
     Check(Flags),
+}
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// How long each measurement sends.
+    #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u64).range(1..=3600))]
+    pub seconds: u64,
+    /// Send so many events in each measurement instead.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000_000))]
+    pub events: Option<u32>,
+    /// Measure with each of these numbers of connections.
+    #[arg(
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        default_value = "32,128",
+        value_parser = value_parser!(u16).range(1..=1000)
+    )]
+    pub connections: Vec<u16>,
+    /// Have so many sources, each with a connection; the load is spread over them.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1_000_000))]
+    pub sources: Option<u32>,
+    /// Have so many events stored and delivered before anything is measured.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(0..=100_000_000))]
+    pub stored: Option<u32>,
+    /// Measure twice: with one source and nothing stored, then with 10,000 sources and 1,000,000
+    /// events (or what --sources and --stored say).
+    #[arg(long)]
+    pub compare_growth: bool,
+    /// Where the temporary directory goes: on the disk that is to be measured.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub directory: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BenchFloor {
+    /// Reads the body and answers.
+    Http,
+    /// Appends the body to a file, syncs, answers and passes it on.
+    Relay {
+        #[arg(long)]
+        file: PathBuf,
+        #[arg(long)]
+        forward: hyper::Uri,
+    },
 }

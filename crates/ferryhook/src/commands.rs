@@ -2,7 +2,9 @@
 
 mod apply;
 mod backup;
+mod bench;
 mod config;
+mod dev;
 mod restore;
 mod schema;
 mod serve;
@@ -11,17 +13,20 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 
-use crate::cli::{Cli, Command, ConfigCommand};
+use crate::cli::{Cli, Command, ConfigCommand, Dev};
 use crate::config::{Config, StoreKind, Values};
 
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    match cli.command {
+    match cli.command.unwrap_or_else(|| Command::Dev(Dev::default())) {
+        Command::Dev(asked) => dev::run(&asked)?,
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),
         Command::Config(ConfigCommand::Check(flags)) => config::check(&flags)?,
+        Command::Bench(asked) => return bench::run(&asked),
+        Command::BenchFloor(asked) => bench::floor::run(&asked)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,7 @@ use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
 pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
-pub use values::{ConfigError, Values};
+pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
 const BODY_SECONDS_MAX: u64 = 300;
@@ -73,6 +73,15 @@ impl Config {
         });
         let values = Values::gather(flags, &environment.collect())?;
         Ok((Self::parse(&values)?, values))
+    }
+
+    /// Where the data is, for people.
+    pub fn place(&self) -> String {
+        match self.store {
+            StoreKind::Embedded => self.data.display().to_string(),
+            StoreKind::Dynamodb => format!("tables {}*", self.dynamo.table_prefix),
+            StoreKind::Memory => "NOT KEPT".to_owned(),
+        }
     }
 
     fn parse(values: &Values) -> Result<Self, ConfigError> {

@@ -1,7 +1,7 @@
 //! The one binary: reads what the user wants, wires the parts together, runs.
 //!
-//! Exit codes: 0 done, 1 failed (one line on stderr says how), 2 the command line makes no sense,
-//! or `schema plan` has found something to change.
+//! Exit codes: 0 done, 1 failed (stderr says how), 2 the command line makes no sense, or
+//! `schema plan` or `apply --dry-run` has found something to change.
 
 #![allow(
     unreachable_pub,
@@ -13,7 +13,9 @@ mod commands;
 mod config;
 mod control;
 mod copied;
+mod echo;
 mod front;
+mod server;
 mod storage;
 mod telemetry;
 mod wire;

@@ -11,13 +11,14 @@ use ferryhook_core::{Env, plan};
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
 use ferryhook_net::client::{Client, Guard, Roots};
 use ferryhook_net::{Tasks, Trusted};
+use ferryhook_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Config, StoreKind};
 use crate::control::{Bell, Control, Handlers, Turns};
 use crate::front::Front;
 use crate::storage::{self, Storage};
-use crate::telemetry;
+use crate::{echo, telemetry};
 
 /// Histograms gather samples until somebody sorts them into buckets.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
@@ -31,9 +32,18 @@ pub struct Wired {
     pub readiness: Arc<Readiness>,
     /// Awaited after the last connection has gone.
     pub tasks: Tasks,
+    pub store: Store,
 }
 
-pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
+/// What a server is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Serving,
+    /// Has a receiver of its own.
+    Development,
+}
+
+pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
     let tasks = Tasks::new();
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
@@ -66,9 +76,15 @@ pub async fn wire(config: &Config, env: Env) -> anyhow::Result<Wired> {
     let ingest =
         Ingest::new(storage.store.clone(), env.clone(), &tasks, routes, hand_over, settings);
     courier.start();
+    let store = storage.store.clone();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let app = App { env: env.clone(), readiness: readiness.clone(), metrics };
-    Ok(Wired { front: Front { ingest, router: router(app), env }, courier, readiness, tasks })
+    let router = match purpose {
+        Purpose::Serving => router(app),
+        Purpose::Development => router(app).merge(echo::router(store.clone(), env.clone())),
+    };
+    let front = Front { ingest, router, env };
+    Ok(Wired { front, courier, readiness, tasks, store })
 }
 
 /// Rung by whoever changes a source or a connection in this process.

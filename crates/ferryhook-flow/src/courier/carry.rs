@@ -177,7 +177,6 @@ fn crashed(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp) -> Made
         attempt: ferryhook_core::Attempt { error: Some(error.clone()), ..attempt },
         outcome: Outcome::Unanswered { error },
         felt: Felt::Nothing,
-        why: None,
         timing: Timing::default(),
     }
 }

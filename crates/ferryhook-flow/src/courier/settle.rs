@@ -50,6 +50,8 @@ impl Courier {
                     Some(Written::Again) => parcel.stored(*place).await,
                     Some(Written::Lost) => {
                         inner.let_go(parcel.event.id);
+                        // Another's plan, or our own whose answer was lost: the queue knows.
+                        self.note(*of);
                         None
                     }
                     None => {

@@ -50,6 +50,8 @@ struct Backlog {
     /// that was deleted.
     from: Timestamp,
     reading: bool,
+    /// When the oldest event of what was put back came.
+    since: Option<Timestamp>,
     /// Became known while a page was being read.
     meanwhile: Option<Timestamp>,
     /// And may lie before that page.
@@ -93,6 +95,7 @@ impl Lane {
                 due: None,
                 from: Timestamp::default(),
                 reading: false,
+                since: None,
                 meanwhile: None,
                 afresh: false,
             },
@@ -320,8 +323,10 @@ impl Lane {
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
         let afresh = std::mem::take(&mut self.backlog.afresh);
-        if let Some((from, _)) = rest.filter(|_| !afresh) {
-            self.backlog.from = from;
+        match rest {
+            Some(_) if afresh => {}
+            Some((from, _)) => self.backlog.from = from,
+            None => self.backlog.since = None,
         }
         if let Some(due) = meanwhile {
             self.noted(due);
@@ -333,10 +338,6 @@ impl Lane {
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = Some(meanwhile.map_or(again, |due| due.min(again)));
-    }
-
-    pub(super) fn knows(&self, event: Id<Event>) -> bool {
-        self.in_hand.contains(&event)
     }
 
     /// The attempt is over; tells whether the destination rests from now on.
@@ -375,8 +376,7 @@ impl Lane {
             }
             Some(work) => {
                 self.in_hand.remove(&event);
-                self.noted(work.due);
-                self.backlog.from = self.backlog.from.min(work.due.min(work.since));
+                self.put_back(&work);
             }
             None => {
                 self.in_hand.remove(&event);
@@ -392,11 +392,19 @@ impl Lane {
         let works: Vec<_> = self.fresh.drain(..).chain(self.stored.drain(..)).collect();
         for work in &works {
             self.in_hand.remove(&work.event);
-        }
-        if let Some(first) = works.iter().map(|work| work.due.min(work.since)).min() {
-            self.forget_backlog(first);
+            self.put_back(work);
         }
         works
+    }
+
+    /// The store has it, and memory no longer does.
+    fn put_back(&mut self, work: &Work) {
+        self.noted(work.due);
+        if self.terms.ordering.is_some() {
+            self.backlog.from = self.backlog.from.min(work.since);
+        }
+        let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
+        self.backlog.since = Some(since);
     }
 
     /// Nothing would be lost if it were made anew.
@@ -417,7 +425,8 @@ impl Lane {
     /// Since when the oldest of what waits has waited, as far as it is in sight.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
         let in_memory = self.fresh.iter().chain(&self.stored).map(|work| work.since).min();
-        match (in_memory, self.backlog.due) {
+        let stored = self.backlog.due.map(|due| self.backlog.since.unwrap_or(due));
+        match (in_memory, stored) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }

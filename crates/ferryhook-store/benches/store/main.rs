@@ -1,7 +1,11 @@
 //! Storage benchmarks, printed as ratios beside the floor of the same run.
 //!
 //! `cargo bench -p ferryhook-store --bench store -- [--events N] [--producers N] [--sources N]
-//! [--only-ingest | --only-reads] [--json]`; `BENCH_DIR` says on which disk.
+//! [--only-ingest | --only-reads | --settle] [--json]`; `BENCH_DIR` says on which disk.
+//!
+//! `--settle` gives every event both of its commits: the durable one at the door, and right
+//! behind it the buffered one after its delivery, as the data plane does. CPU figures hold what
+//! making the events costs; that is told beside them.
 //!
 //! The floor is what any durable store on this disk could do at best: the same bytes appended to
 //! one file, one `fdatasync` for all that wait. Absolute figures depend on the machine and the
@@ -38,6 +42,7 @@ struct Options {
     json: bool,
     only_ingest: bool,
     only_reads: bool,
+    settle: bool,
 }
 
 fn options() -> Options {
@@ -48,6 +53,7 @@ fn options() -> Options {
         json: false,
         only_ingest: false,
         only_reads: false,
+        settle: false,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
@@ -58,6 +64,7 @@ fn options() -> Options {
             "--sources" => options.sources = number(),
             "--only-ingest" => options.only_ingest = true,
             "--only-reads" => options.only_reads = true,
+            "--settle" => options.settle = true,
             "--json" => options.json = true,
             _ => {} // cargo passes --bench
         }
@@ -101,6 +108,12 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
 
     let path = directory.path().join("data");
     let engine = Arc::new(Embedded::open(EmbeddedConfig::new(&path), env.clone()).unwrap());
+    if options.settle {
+        settle(&engine, &shape, options, &mut report).await;
+        reopen(engine, &path, &env, &mut report);
+        report("peak memory", Usage::peak_memory_bytes() as f64 / 1e6, "MB");
+        return results;
+    }
     let life = Usage::now();
     let (rate, latencies) = ingest(&engine, &shape, options, &mut report).await;
     report("ingest / floor", 100.0 * rate / floor, "%");
@@ -153,6 +166,43 @@ async fn ingest(
         "",
     );
     (rate, latencies)
+}
+
+/// Every event is accepted and, by the same producer, settled.
+async fn settle(engine: &Arc<Embedded>, shape: &Shape, options: &Options, report: Report<'_>) {
+    let before = Usage::now();
+    for number in 0..options.events {
+        std::hint::black_box(shape.story(number));
+    }
+    let making = Usage::now().since(&before).cpu_per_event(options.events).0;
+    report("making an event and what becomes of it", making, "us/event");
+
+    let before = Usage::now();
+    let started = Instant::now();
+    let (shape_of, committed) = (shape.clone(), engine.clone());
+    let latencies = load::spread(options.producers, options.events, move |number| {
+        let (engine, story) = (committed.clone(), shape_of.story(number));
+        async move {
+            engine.commit(story.accept(), Durability::Synced).await.unwrap();
+            engine.commit(story.settle(), Durability::Buffered).await.unwrap();
+        }
+    })
+    .await;
+    let rate = options.events as f64 / started.elapsed().as_secs_f64();
+    let used = Usage::now().since(&before);
+    let bytes = shape.logical_bytes() + shape.settled_bytes();
+    report("accept + settle", rate, "events/s");
+    let (cpu, system) = used.cpu_per_event(options.events);
+    report("accept + settle CPU", cpu, "us/event");
+    report("accept + settle CPU, in the kernel", system, "us/event");
+    report("accept + settle CPU, without the making", cpu - making, "us/event");
+    report("accept + settle p50", latencies.percentile(50.0), "ms");
+    report("accept + settle p99", latencies.percentile(99.0), "ms");
+    report(
+        "accept + settle bytes written / logical",
+        used.written_bytes as f64 / (options.events * bytes) as f64,
+        "",
+    );
 }
 
 async fn reads(engine: &Embedded, shape: &Shape, options: &Options, report: Report<'_>) {

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use ferryhook_core::delivery::State;
 use ferryhook_core::env::{Entropy, ManualClock};
 use ferryhook_core::event::{Origin, Status};
-use ferryhook_core::{Body, Claim, Env, Event, Headers, Id, Source, Timestamp, samples};
+use ferryhook_core::{
+    Attempt, Body, Claim, Delivery, Env, Event, Headers, Id, Source, Timestamp, samples,
+};
 use ferryhook_store::value::{self, Value};
 use ferryhook_store::{Batch, Index, Key, Kind, Part, Query, Record, Stored};
 
@@ -18,6 +21,8 @@ pub(super) struct Shape {
     events: u64,
     event: Event,
     claim: Claim,
+    delivery: Delivery,
+    attempt: Attempt,
     pool: Bytes,
 }
 
@@ -62,7 +67,11 @@ impl Shape {
         let mut raw = vec![0u8; POOL + 1024];
         env.fill(&mut raw);
         let pool: Bytes = raw.into_iter().map(|byte| b'a' + byte % 26).collect::<Vec<_>>().into();
-        Self { sources: sources.into(), start: env.now(), events, event, claim, pool }
+        let delivery =
+            Delivery { last_error: None, last_status_code: Some(200), ..samples::delivery() };
+        let attempt = Attempt { error: None, status_code: 200, ..samples::attempt() };
+        let (sources, start) = (sources.into(), env.now());
+        Self { sources, start, events, event, claim, delivery, attempt, pool }
     }
 
     fn event(&self, number: u64) -> Event {
@@ -97,6 +106,37 @@ impl Shape {
         Batch::new().insert(&event).insert(&claim)
     }
 
+    /// The event with all that becomes of it when its one delivery succeeds at once.
+    pub(super) fn story(&self, number: u64) -> Story {
+        let event = self.event(number);
+        let claim = self.claim(&event);
+        let mut settled = event.clone();
+        settled.pending_since = None;
+        settled.status = Status::Delivered;
+        settled.processed_at = Some(event.received_at);
+        settled.delivered_at = Some(event.received_at);
+        let mut delivery = self.delivery.clone();
+        delivery.event_id = event.id;
+        delivery.source_id = event.source_id;
+        delivery.state = State::Delivered { settled_at: event.received_at };
+        delivery.attempts = 1;
+        delivery.expires_at = event.expires_at;
+        let mut attempt = self.attempt.clone();
+        attempt.event_id = event.id;
+        attempt.number = 1;
+        attempt.expires_at = event.expires_at;
+        Story { event: Stored { record: event, revision: 1 }, claim, settled, delivery, attempt }
+    }
+
+    /// What the second commit would need: two rows with their keys, and the event's once more.
+    pub(super) fn settled_bytes(&self) -> u64 {
+        let Story { event, settled, delivery, attempt, .. } = self.story(0);
+        let changed = value_bytes(&settled) - event.body.len();
+        let rows = value_bytes(&delivery) + value_bytes(&attempt);
+        let keys = key_bytes(&event.key()) + key_bytes(&delivery.key()) + key_bytes(&attempt.key());
+        (changed + rows + keys) as u64
+    }
+
     /// The event has been delivered and waits no longer.
     pub(super) fn deliver(&self, number: u64) -> Batch {
         let event = self.event(number);
@@ -129,6 +169,28 @@ impl Shape {
         });
         let values = value_bytes(&event) + value_bytes(&claim);
         (values + row + key_bytes(&claim.key()) + entries.sum::<usize>()) as u64
+    }
+}
+
+pub(super) struct Story {
+    event: Stored<Event>,
+    claim: Claim,
+    settled: Event,
+    delivery: Delivery,
+    attempt: Attempt,
+}
+
+impl Story {
+    pub(super) fn accept(&self) -> Batch {
+        Batch::new().insert(&self.event.record).insert(&self.claim)
+    }
+
+    /// One commit: the event moves on, its delivery and the attempt appear.
+    pub(super) fn settle(&self) -> Batch {
+        Batch::new()
+            .replace(&self.event, &self.settled)
+            .insert(&self.delivery)
+            .insert(&self.attempt)
     }
 }
 

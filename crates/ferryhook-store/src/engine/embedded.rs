@@ -13,20 +13,21 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use ferryhook_core::Env;
-use lsm_tree::{AbstractTree, Cache, Config, Guard, SequenceNumberCounter};
+use lsm_tree::{AbstractTree, Cache, Config, SequenceNumberCounter};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{Answer, Engine, Row};
 use crate::StoreError;
 use crate::batch::{Batch, Durability};
 use crate::key::Key;
-use crate::query::{Cursor, Order, Page, Query};
+use crate::query::{Cursor, Page, Query};
 
 mod backup;
 mod change;
 mod codec;
 mod directory;
 mod faults;
+mod found;
 mod hashed;
 mod layout;
 mod log;
@@ -36,10 +37,12 @@ mod shared;
 mod tally;
 mod upkeep;
 mod writer;
+mod young;
 
 pub use backup::{Summary, restore};
 pub use faults::{Faults, Step};
 
+use found::{Found, Step as Next};
 use log::{ContentError, Contents, Log};
 use shared::{Shared, lock, tree_error};
 use upkeep::{Job, Upkeep};
@@ -50,6 +53,8 @@ const WAITING_COMMITS_MAX: usize = 4096;
 const WAITING_KIB_MAX: usize = 32 * 1024;
 /// A page ends early behind this many bytes of rows.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Young markers fetched for a page beyond twice its rows: some may have expired.
+const YOUNG_MORE: usize = 64;
 /// How often a row is looked up again because its content moved meanwhile.
 const MOVED_TRIES: usize = 4;
 
@@ -234,19 +239,28 @@ impl Embedded {
     fn query_now(&self, query: &Query) -> Result<Page<Row>, StoreError> {
         query.check()?;
         let now = self.env.now().as_seconds();
-        let snapshot = self.shared.snapshot();
-        let (low, high) = layout::span(query);
-        let mut found = self.shared.tree.range((low, high), snapshot.at, None);
+        let span = layout::span(query);
+        let (snapshot, young) = match query.index.is_some_and(layout::is_young) {
+            true => {
+                let most = query.limit * 2 + YOUNG_MORE;
+                self.shared.snapshot_with_young(&span, query.order, most)
+            }
+            false => (self.shared.snapshot(), young::Few::default()),
+        };
+        let tree = self.shared.tree.range(span, snapshot.at, None);
+        let mut found = Found::new(tree, young, query.order);
         let mut page = Page { rows: Vec::new(), next: None };
         let mut last: Option<Vec<u8>> = None;
         let mut bytes = 0;
         loop {
-            let next = match query.order {
-                Order::Ascending => found.next(),
-                Order::Descending => found.next_back(),
+            let (key, value) = match found.step()? {
+                Next::Entry(key, value) => (key, value),
+                Next::Later(key) => {
+                    page.next = Some(cursor_of(query, &key)?);
+                    return Ok(page);
+                }
+                Next::End => return Ok(page),
             };
-            let Some(next) = next else { return Ok(page) };
-            let (key, value) = next.into_inner().map_err(tree_error)?;
             if codec::has_expired(&value, now) {
                 continue;
             }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::{Env, Event, samples};
@@ -22,12 +23,14 @@ fn event(number: u64) -> Event {
         origin: Origin::Trigger,
         status: Status::Received,
         body: Dice(number).bytes(700).into(),
+        pending_since: Some(samples::CREATED),
         expires_at: None,
         ..samples::event()
     }
 }
 
-/// Each event has one entry in the index by status, and moves there all the time.
+/// Each event has one entry in the index by status and one marker in its shard, and moves in both
+/// all the time. Where the tables are small, markers grow up and die young by turns.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_has_each_row_once_while_rows_move() {
     let directory = tempfile::tempdir().unwrap();
@@ -44,12 +47,12 @@ async fn a_page_has_each_row_once_while_rows_move() {
     }
     let over = Arc::new(AtomicBool::new(false));
     let mut tasks = tokio::task::JoinSet::new();
-    for paged in [false, true] {
+    for place in [Place::Table, Place::Status, Place::Shards] {
         let (engine, over) = (engine.clone(), over.clone());
         tasks.spawn(async move {
             let mut pages = 0;
             while !over.load(Ordering::SeqCst) {
-                look(&engine, paged).await;
+                look(&engine, place).await;
                 pages += 1;
                 tokio::task::yield_now().await;
             }
@@ -73,7 +76,8 @@ async fn write(engine: &Embedded) {
         let mut batch = Batch::new();
         for event in events.iter_mut().skip((round % 3) as usize).step_by(3) {
             let status = statuses[((round + event.revision) % 4) as usize];
-            let now = Event { status, ..event.record.clone() };
+            let pending_since = event.pending_since.map(|at| at + Duration::from_secs(1));
+            let now = Event { status, pending_since, ..event.record.clone() };
             batch = batch.replace(event, &now);
             *event = Stored { record: now, revision: event.revision + 1 };
         }
@@ -94,19 +98,33 @@ async fn write(engine: &Embedded) {
     }
 }
 
-async fn look(engine: &Embedded, paged: bool) {
+/// Where to look for the events.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Table,
+    Status,
+    Shards,
+}
+
+async fn look(engine: &Embedded, place: Place) {
     let account = samples::event().account_id;
-    let mut query = match paged {
+    let queries = match place {
         // In the table nothing moves, so that many small pages are as good as one.
-        true => Query::table(Kind::Event, format!("SRC#{}", event(0).source_id)).limit(7),
-        false => Query::index(Kind::Event, Index::EventStatus, account.as_str()).limit(1000),
+        Place::Table => {
+            vec![Query::table(Kind::Event, format!("SRC#{}", event(0).source_id)).limit(7)]
+        }
+        Place::Status => {
+            vec![Query::index(Kind::Event, Index::EventStatus, account.as_str()).limit(1000)]
+        }
+        // An event stays in its shard.
+        Place::Shards => (0..8)
+            .map(|shard| Query::index(Kind::Event, Index::Pending, shard.to_string()).limit(1000))
+            .collect(),
     };
     let mut seen = BTreeSet::new();
     let mut count = 0;
-    loop {
-        let page = engine.query(query.clone()).await.unwrap();
-        for row in page.rows {
-            let found = from_item::<Event>(row.item).unwrap();
+    for query in queries {
+        for found in list(engine, query).await {
             if found.account_id != account {
                 continue;
             }
@@ -116,10 +134,18 @@ async fn look(engine: &Embedded, paged: bool) {
             seen.insert(found.id);
             count += 1;
         }
+    }
+    assert_eq!((count, seen.len() as u64), (EVENTS, EVENTS), "{place:?}");
+}
+
+async fn list(engine: &Embedded, mut query: Query) -> Vec<Event> {
+    let mut events = Vec::new();
+    loop {
+        let page = engine.query(query.clone()).await.unwrap();
+        events.extend(page.rows.into_iter().map(|row| from_item::<Event>(row.item).unwrap()));
         query.after = page.next;
         if query.after.is_none() {
-            break;
+            return events;
         }
     }
-    assert_eq!((count, seen.len() as u64), (EVENTS, EVENTS));
 }

@@ -2,56 +2,34 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::anyhow;
 use ferryhook_core::Env;
-use ferryhook_net::Bounds;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{Config, Flags, StoreKind, Values};
-use crate::{telemetry, wire};
-
-/// For background work after the last connection has gone. With the drain of the connections
-/// it stays below the 30 seconds that orchestrators usually grant.
-const TASKS_GRACE: Duration = Duration::from_secs(5);
+use crate::config::{Config, Flags, Values};
+use crate::server::{self, Signals};
+use crate::telemetry;
+use crate::wire::{Purpose, wire};
 
 pub fn run(flags: &Flags) -> anyhow::Result<()> {
     let (config, values) = Config::load(flags)?;
     telemetry::log(&config.log);
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?
-        .block_on(serve(&config, &values))
+    server::raise_file_limit();
+    server::runtime()?.block_on(serve(&config, &values))
 }
 
 async fn serve(config: &Config, values: &Values) -> anyhow::Result<()> {
-    let mut signals = Signals::listen()?;
+    let signals = Signals::listen()?;
     let listener = bind(config.listen, values).await?;
-    let wired = wire::wire(config, Env::system()).await?;
-    greet(config, listener.local_addr()?);
-
-    let stop = async {
-        signals.next().await;
-        tracing::info!("stopping");
-        wired.readiness.drain();
-        // Time for load balancers to see that we are no longer ready.
-        tokio::select! {
-            () = tokio::time::sleep(config.shutdown_delay) => {}
-            () = signals.next() => {}
-        }
-    };
-    let cut = ferryhook_net::serve(listener, wired.front, Bounds::default(), stop).await;
-    let unfinished = wired.courier.finish().await + wired.tasks.finish(TASKS_GRACE).await;
-    drop(wired.courier);
-    drop(wired.readiness); // the last to know the store, which closes here
-    if cut + unfinished > 0 {
-        bail!("stopped with {cut} connections and {unfinished} tasks unfinished");
+    let wired = wire(config, Env::system(), Purpose::Serving).await?;
+    let allowed = &config.destinations_allow;
+    if !allowed.0.is_empty() {
+        // Whoever reads the log should know that the fence has a gate.
+        tracing::info!(networks = %allowed, "deliveries may go to networks that are not public");
     }
-    tracing::info!("stopped");
-    Ok(())
+    greet(config, listener.local_addr()?);
+    server::run(config, listener, wired, signals).await
 }
 
 async fn bind(address: SocketAddr, values: &Values) -> anyhow::Result<TcpListener> {
@@ -70,37 +48,11 @@ async fn bind(address: SocketAddr, values: &Values) -> anyhow::Result<TcpListene
 
 /// Tells the person at the terminal where we are. Nobody there is fine too.
 fn greet(config: &Config, address: SocketAddr) {
-    let data = match config.store {
-        StoreKind::Embedded => config.data.display().to_string(),
-        StoreKind::Dynamodb => format!("tables {}*", config.dynamo.table_prefix),
-        StoreKind::Memory => "NOT KEPT".to_owned(),
-    };
     let _ = writeln!(
         io::stdout(),
-        "ferryhook {}\n  url   http://{address}\n  data  {data} ({} store)",
+        "ferryhook {}\n  url   http://{address}\n  data  {} ({} store)",
         env!("CARGO_PKG_VERSION"),
+        config.place(),
         config.store,
     );
-}
-
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn listen() -> anyhow::Result<Self> {
-        let listen = |kind| signal(kind).context("cannot listen for signals");
-        Ok(Self {
-            terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
 }

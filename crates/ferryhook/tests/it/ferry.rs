@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// A server that does not answer in this time has failed the test.
 const PATIENCE: Duration = Duration::from_secs(30);
+const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 
 pub struct Ferry {
     child: Child,
@@ -35,13 +36,21 @@ impl Ferry {
 
     /// Starts on a free port and waits until it says where it listens.
     pub fn start_in(folder: impl AsRef<Path>, variables: &[(&str, &str)]) -> Self {
-        let mut child = command(folder)
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .envs(variables.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::start_as(command(folder).args(SERVE).envs(variables.iter().copied()))
+    }
+
+    /// The same under `strace`, which writes down when the server meets the disk and the network.
+    pub fn start_traced(folder: impl AsRef<Path>, trace: &Path) -> Self {
+        let calls = "trace=read,recvfrom,write,writev,sendto,sendmsg,fsync,fdatasync";
+        let mut strace = Command::new("strace");
+        // With -D the process we start is the server itself, and what we tell it reaches it.
+        strace.args(["-D", "-f", "-s", "64", "-e", calls, "-o"]).arg(trace);
+        strace.arg(env!("CARGO_BIN_EXE_ferryhook")).args(SERVE);
+        Self::start_as(strace.current_dir(folder).stdin(Stdio::null()))
+    }
+
+    fn start_as(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let log = BufReader::new(child.stderr.take().unwrap());
         let mut greeting = String::new();
@@ -60,6 +69,24 @@ impl Ferry {
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         Answer::parse(&text)
+    }
+
+    pub fn post(&self, path: &str, body: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let length = body.len();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
+             content-length: {length}\r\n\r\n"
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        Answer::parse(&text)
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// `TERM`, `INT`, ...
@@ -101,7 +128,7 @@ pub fn run(folder: impl AsRef<Path>, arguments: &[&str], variables: &[(&str, &st
     command(folder).args(arguments).envs(variables.iter().copied()).output().unwrap()
 }
 
-fn command(folder: impl AsRef<Path>) -> Command {
+pub fn command(folder: impl AsRef<Path>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferryhook"));
     command.env_clear().current_dir(folder).stdin(Stdio::null());
     command

@@ -6,11 +6,21 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod dice;
 mod ferry;
+mod message;
+mod parcel;
+mod receiver;
+mod sender;
+mod way;
 
 mod backups;
+mod bench;
 mod configuration;
+mod crash;
+mod durable;
 mod health;
+mod idle;
 mod schema;
 mod stopping;
 mod storage;

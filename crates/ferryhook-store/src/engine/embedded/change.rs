@@ -5,12 +5,14 @@
 //! against what is there now and says what is to be written. Both are pure.
 
 use ferryhook_core::limits;
+use lsm_tree::UserKey;
 
 use super::codec::{self, Head, Place};
 use super::layout;
+use super::young::Mark;
 use crate::StoreError;
 use crate::batch::{Action, Condition, Insert, Moves, Patch};
-use crate::key::Key;
+use crate::key::{IndexKey, Key};
 use crate::value;
 
 #[derive(Debug)]
@@ -21,21 +23,21 @@ pub(super) enum Change {
         expires: Option<i64>,
         tail: Vec<u8>,
         content: Option<Vec<u8>>,
-        entries: Vec<Vec<u8>>,
+        entries: Vec<Entry>,
     },
     Patch {
         key: Vec<u8>,
         patch: Box<Patch>,
-        dropped: Vec<Vec<u8>>,
-        added: Vec<Vec<u8>>,
+        dropped: Vec<Entry>,
+        added: Vec<Entry>,
         /// Written again only when the row's expiry changes, which they carry too.
-        kept: Vec<Vec<u8>>,
+        kept: Vec<Entry>,
     },
     Delete {
         key: Vec<u8>,
         name: Key,
         condition: Condition,
-        entries: Vec<Vec<u8>>,
+        entries: Vec<Entry>,
     },
     Require {
         key: Vec<u8>,
@@ -58,6 +60,21 @@ pub(super) enum Change {
     },
 }
 
+/// The key of an index entry.
+#[derive(Debug)]
+pub(super) enum Entry {
+    Plain(Vec<u8>),
+    /// Of an index whose entries begin their life outside the tree.
+    Young(UserKey),
+}
+
+/// What is to be written: into the tree, and what happens to markers.
+#[derive(Debug, Default)]
+pub(super) struct Writes {
+    pub(super) tree: Vec<Write>,
+    pub(super) marks: Vec<Mark>,
+}
+
 /// What is to be written, with owned bytes.
 #[derive(Debug)]
 pub(super) enum Write {
@@ -76,14 +93,14 @@ pub(super) fn prepare(action: Action) -> Change {
                 expires,
                 tail: codec::row_tail(kind, version, 1, &item),
                 content: (!content.is_empty()).then(|| codec::item_bytes(&content)),
-                entries: indexes.iter().map(|entry| layout::entry_key(entry, &name)).collect(),
+                entries: indexes.iter().map(|entry| entry_of(entry, &name)).collect(),
                 name,
             }
         }
         Action::Patch(patch) => {
             let (mut dropped, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
             if let Some(Moves { from, to, .. }) = &patch.moves {
-                let bytes = |entry| layout::entry_key(entry, &patch.key);
+                let bytes = |entry| entry_of(entry, &patch.key);
                 dropped.extend(from.iter().filter(|entry| !to.contains(entry)).map(bytes));
                 added.extend(to.iter().filter(|entry| !from.contains(entry)).map(bytes));
                 kept.extend(to.iter().filter(|entry| from.contains(entry)).map(bytes));
@@ -91,11 +108,70 @@ pub(super) fn prepare(action: Action) -> Change {
             Change::Patch { key, patch: Box::new(patch), dropped, added, kept }
         }
         Action::Delete(delete) => {
-            let entries =
-                delete.indexes.iter().map(|entry| layout::entry_key(entry, &delete.key)).collect();
+            let entries = delete.indexes.iter().map(|entry| entry_of(entry, &delete.key)).collect();
             Change::Delete { key, name: delete.key, condition: delete.condition, entries }
         }
         Action::Require { key: name, condition } => Change::Require { key, name, condition },
+    }
+}
+
+fn entry_of(entry: &IndexKey, row: &Key) -> Entry {
+    let key = layout::entry_key(entry, row);
+    match layout::is_young(entry.index) {
+        true => Entry::Young(key.into()),
+        false => Entry::Plain(key),
+    }
+}
+
+impl Writes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.tree.is_empty() && self.marks.is_empty()
+    }
+
+    pub(super) fn len(&self) -> (usize, usize) {
+        (self.tree.len(), self.marks.len())
+    }
+
+    pub(super) fn truncate(&mut self, (tree, marks): (usize, usize)) {
+        self.tree.truncate(tree);
+        self.marks.truncate(marks);
+    }
+
+    fn put(&mut self, key: Vec<u8>, value: Vec<u8>) {
+        self.tree.push(Write::Put { key, value });
+    }
+
+    fn delete(&mut self, key: Vec<u8>) {
+        self.tree.push(Write::Delete { key });
+    }
+
+    /// Entries that are not there yet.
+    fn enter(&mut self, entries: Vec<Entry>, expires: Option<i64>) {
+        for entry in entries {
+            match entry {
+                Entry::Plain(key) => self.put(key, codec::expiry_bytes(expires).to_vec()),
+                Entry::Young(key) => self.marks.push(Mark::Enter { key, expires }),
+            }
+        }
+    }
+
+    /// Entries that may be there already.
+    fn renew(&mut self, entries: Vec<Entry>, expires: Option<i64>) {
+        for entry in entries {
+            match entry {
+                Entry::Plain(key) => self.put(key, codec::expiry_bytes(expires).to_vec()),
+                Entry::Young(key) => self.marks.push(Mark::Renew { key, expires }),
+            }
+        }
+    }
+
+    fn leave(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            match entry {
+                Entry::Plain(key) => self.delete(key),
+                Entry::Young(key) => self.marks.push(Mark::Leave { key }),
+            }
+        }
     }
 }
 
@@ -124,20 +200,26 @@ impl Change {
         }
     }
 
-    /// What to write, given the value that stands at the key now (absent when it has expired).
+    /// What to write, given the value that stands at the key now (absent when it has expired) and
+    /// whether there is one that has.
     pub(super) fn decide(
         self,
         place_in_batch: usize,
         found: Option<&[u8]>,
-        writes: &mut Vec<Write>,
+        has_expired: bool,
+        writes: &mut Writes,
     ) -> Result<(), StoreError> {
         match self {
             Self::Insert { key, name, expires, tail, content, entries } => {
                 if found.is_some() {
                     return Err(refused(place_in_batch, name, Condition::Absent));
                 }
-                writes.extend(entries.into_iter().map(|key| entry(key, expires)));
-                writes.push(match content {
+                match has_expired {
+                    // Entries of the row before it, which expired too, may still be there.
+                    true => writes.renew(entries, expires),
+                    false => writes.enter(entries, expires),
+                }
+                writes.tree.push(match content {
                     Some(content) => Write::PutWithContent { key, expires, content, tail },
                     None => Write::Put { key, value: codec::assemble(expires, None, &tail) },
                 });
@@ -149,20 +231,20 @@ impl Change {
                 };
                 let expires_before = head.expires;
                 apply(&mut head, *patch)?;
-                writes.extend(dropped.into_iter().map(|key| Write::Delete { key }));
-                writes.extend(added.into_iter().map(|key| entry(key, head.expires)));
+                writes.leave(dropped);
+                writes.enter(added, head.expires);
                 if head.expires != expires_before {
-                    writes.extend(kept.into_iter().map(|key| entry(key, head.expires)));
+                    writes.renew(kept, head.expires);
                 }
                 let row = &head.row;
                 let tail = codec::row_tail(row.kind, row.version, row.revision, &row.item);
                 let value = codec::assemble(head.expires, head.place, &tail);
-                writes.push(Write::Put { key, value });
+                writes.put(key, value);
             }
             Self::Delete { key, name, condition, entries } => {
                 check(place_in_batch, name, condition, found)?;
-                writes.extend(entries.into_iter().map(|key| Write::Delete { key }));
-                writes.push(Write::Delete { key });
+                writes.leave(entries);
+                writes.delete(key);
             }
             Self::Require { name, condition, .. } => check(place_in_batch, name, condition, found)?,
             Self::Relocate { key, from, content } => {
@@ -171,17 +253,13 @@ impl Change {
                 };
                 let expires = codec::expiry_of(found);
                 let tail = found[5 + codec::PLACE_BYTES..].to_vec();
-                writes.push(Write::PutWithContent { key, expires, content, tail });
+                writes.tree.push(Write::PutWithContent { key, expires, content, tail });
             }
-            Self::Note { key, value } => writes.push(Write::Put { key, value }),
-            Self::Forget { key } => writes.push(Write::Delete { key }),
+            Self::Note { key, value } => writes.put(key, value),
+            Self::Forget { key } => writes.delete(key),
         }
         Ok(())
     }
-}
-
-fn entry(key: Vec<u8>, expires: Option<i64>) -> Write {
-    Write::Put { key, value: codec::expiry_bytes(expires).to_vec() }
 }
 
 fn apply(head: &mut Head, patch: Patch) -> Result<(), StoreError> {

@@ -78,6 +78,11 @@ pub(super) fn is_entry(key: &[u8]) -> bool {
     key.first().is_some_and(|first| *first >= INDEXES)
 }
 
+/// Whether the entries of this index mostly live for milliseconds; see `young`.
+pub(super) fn is_young(index: Index) -> bool {
+    matches!(index, Index::Pending | Index::Due)
+}
+
 /// Whether these bytes are the key of a row.
 pub(super) fn is_row(key: &[u8]) -> bool {
     key.first().is_some_and(|first| (TABLES..INDEXES).contains(first))

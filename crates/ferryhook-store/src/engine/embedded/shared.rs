@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -10,7 +11,9 @@ use lsm_tree::{AbstractTree, AnyTree, SeqNo, SequenceNumberCounter};
 
 use super::log::Contents;
 use super::tally::Tally;
+use super::young::{Changes, Few, Young};
 use crate::StoreError;
+use crate::query::Order;
 
 pub(super) struct Shared {
     pub(super) tree: AnyTree,
@@ -21,6 +24,8 @@ pub(super) struct Shared {
     visible: AtomicU64,
     /// Held while a group enters the tree, so that nobody moves `visible` into its middle.
     pub(super) entering: Mutex<()>,
+    /// Always as of `visible`: both move in one step, under this lock.
+    pub(super) young: Mutex<Young>,
     /// Sequence numbers that someone still reads at.
     reading: Mutex<BTreeMap<SeqNo, usize>>,
     /// Read while files come and go; written by one who needs them to stand still.
@@ -51,6 +56,7 @@ impl Shared {
             contents,
             visible,
             entering: Mutex::default(),
+            young: Mutex::default(),
             reading: Mutex::default(),
             files: RwLock::default(),
             trouble: Mutex::default(),
@@ -70,6 +76,37 @@ impl Shared {
             return;
         }
         self.visible.store(self.sequence.get(), Ordering::Release);
+    }
+
+    /// Shows all that has entered the tree together with what it does to the young markers.
+    pub(super) fn publish_with(&self, changes: Changes) {
+        if changes.is_empty() {
+            return self.publish();
+        }
+        let mut young = lock(&self.young);
+        young.apply(changes);
+        self.publish();
+    }
+
+    /// Shows the young markers, all of which have entered the tree, as part of it.
+    pub(super) fn publish_grown(&self) {
+        let grown = {
+            let mut young = lock(&self.young);
+            self.publish();
+            std::mem::take(&mut *young)
+        };
+        drop(grown); // not while others wait for the lock
+    }
+
+    /// A view of the tree as of now, and the first few young markers of the same moment.
+    pub(super) fn snapshot_with_young(
+        &self,
+        span: &(Bound<Vec<u8>>, Bound<Vec<u8>>),
+        order: Order,
+        most: usize,
+    ) -> (Snapshot<'_>, Few) {
+        let young = lock(&self.young);
+        (self.snapshot(), young.few(span, order, most))
     }
 
     /// A view of the tree as of now; its rows stay readable while it lives.

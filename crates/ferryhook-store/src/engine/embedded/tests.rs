@@ -16,6 +16,7 @@ use crate::tables::{Index, Table};
 
 mod backups;
 mod damage;
+mod markers;
 mod space;
 mod trouble;
 

@@ -11,11 +11,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use ferryhook_core::Env;
-use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, ValueType};
+use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, UserKey, ValueType};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::change::{Change, Write};
+use super::change::{Change, Write, Writes};
 use super::codec::{self, Place};
 use super::faults::Step;
 use super::hashed::ByHash;
@@ -23,6 +23,7 @@ use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
 use super::shared::{Shared, lock, tree_error};
 use super::tally::Tally;
+use super::young::Mark;
 use crate::StoreError;
 use crate::batch::Durability;
 
@@ -33,6 +34,8 @@ const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 const GATHER_TURNS: usize = 100;
 /// Groups with fewer writes than this enter the tree faster than a thread can be woken.
 const WRITES_WORTH_A_THREAD: usize = 40;
+/// Young markers may take this part of what a table may; then they go into it.
+const YOUNG_SHARE: u64 = 3;
 /// Full tables in memory that may wait to be written out before commits have to wait too.
 const SEALED_MAX: usize = 2;
 
@@ -78,7 +81,7 @@ type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>)
 struct Group {
     waiting: Vec<Waiting>,
     permits: Vec<OwnedSemaphorePermit>,
-    writes: Vec<Write>,
+    writes: Writes,
     /// Where this group wrote a row last, by the hash of its key: the conditions of the commits
     /// behind look here first.
     rows: HashMap<u64, usize, ByHash>,
@@ -89,7 +92,7 @@ impl Group {
     /// What this group has at the key: nothing known, a deletion, or a value.
     fn find(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
         let place = *self.rows.get(&xxh3_64(key))?;
-        match self.writes.get(place)? {
+        match self.writes.tree.get(place)? {
             Write::Put { key: own, value } if own == key => Some(Some(value.clone())),
             // Where the content will lie is not known yet; see `settle`.
             Write::PutWithContent { key: own, expires, content, tail } if own == key => {
@@ -102,7 +105,7 @@ impl Group {
     }
 
     fn remember(&mut self, from: usize) {
-        for (place, write) in self.writes.iter().enumerate().skip(from) {
+        for (place, write) in self.writes.tree.iter().enumerate().skip(from) {
             if !layout::is_entry(write.key()) {
                 self.rows.insert(xxh3_64(write.key()), place);
             }
@@ -178,7 +181,7 @@ impl Writer {
         let before = group.writes.len();
         match self.try_decide(group, changes) {
             Ok(freed) => {
-                group.remember(before);
+                group.remember(before.0);
                 let mut segments = lock(&self.shared.freed);
                 for place in freed.into_iter().filter(|place| place.write().is_none()) {
                     *segments.entry(place.segment).or_default() += u64::from(place.length);
@@ -208,11 +211,12 @@ impl Writer {
                 None => self.read(change.key())?.map(Found::Tree),
             };
             let moves = matches!(change, Change::Relocate { .. });
-            let found = found.as_deref().filter(|value| moves || !codec::has_expired(value, now));
+            let has_expired = found.as_deref().is_some_and(|value| codec::has_expired(value, now));
+            let found = found.as_deref().filter(|_| moves || !has_expired);
             if let (Some(found), Change::Delete { .. }) = (found, &change) {
                 freed.extend(codec::place_of(found));
             }
-            match change.decide(place, found, &mut group.writes) {
+            match change.decide(place, found, has_expired, &mut group.writes) {
                 Ok(()) => {}
                 Err(error) if error.is_refused() => return Err(error),
                 // Conditions come first: one further on may still refuse the batch.
@@ -251,18 +255,30 @@ impl Writer {
         }
         let mut writes = std::mem::take(&mut group.writes);
         for note in std::mem::take(&mut self.notes) {
-            note.decide(0, None, &mut writes)?;
+            note.decide(0, None, false, &mut writes)?;
         }
         self.frame.clear();
         self.frame.resize(FRAME_HEADER, 0);
         let (frame, at) = (&mut self.frame, self.log.end());
-        let mut places = Vec::with_capacity(writes.len());
-        for write in &mut writes {
+        let mut places = Vec::with_capacity(writes.tree.len());
+        for write in &mut writes.tree {
             write.settle(&places);
             places.push(write.op().push(frame, at));
         }
+        for mark in &writes.marks {
+            push_mark(mark, frame, at);
+        }
         if let Err(error) = self.log.append(frame) {
             return Err(self.give_up("the log cannot be written", error));
+        }
+        let (young, older) = match writes.marks.is_empty() {
+            true => Default::default(),
+            false => lock(&self.shared.young).sort_out(writes.marks),
+        };
+        let mut writes = writes.tree;
+        for mark in older {
+            places.push(None);
+            writes.push(mark.into());
         }
         self.count(&writes);
         let table = self.shared.tree.active_memtable();
@@ -278,10 +294,12 @@ impl Writer {
         if let Err(error) = synced {
             return Err(self.give_up("the log cannot be synced", error));
         }
-        self.shared.publish();
+        self.shared.publish_with(young);
         drop(entering);
         if table_bytes >= self.table_bytes_max {
             self.seal_table()?;
+        } else if self.young_bytes() > self.table_bytes_max / YOUNG_SHARE {
+            self.grow_up();
         }
         Ok(())
     }
@@ -337,10 +355,37 @@ impl Writer {
         {
             return Err(self.give_up("the log cannot be synced", error));
         }
+        self.grow_up();
         if self.shared.tree.rotate_memtable().is_some() {
             let _ = self.sealed.send(Sealed(self.log.end()));
         }
         Ok(())
+    }
+
+    /// Lets all young markers enter the tree. The log has them already, and so has every reader.
+    fn grow_up(&mut self) {
+        let writes: Vec<Write> = {
+            let young = lock(&self.shared.young);
+            let put = |(key, expiry): (&UserKey, &[u8; 4])| Write::Put {
+                key: key.to_vec(),
+                value: expiry.to_vec(),
+            };
+            young.iter().map(put).collect()
+        };
+        if writes.is_empty() {
+            return;
+        }
+        self.count(&writes);
+        let table = self.shared.tree.active_memtable();
+        let _entering = lock(&self.shared.entering);
+        let sequence = self.shared.sequence.next();
+        let places = vec![None; writes.len()];
+        insert_all(&table, writes, &places, sequence);
+        self.shared.publish_grown();
+    }
+
+    fn young_bytes(&self) -> u64 {
+        lock(&self.shared.young).bytes() as u64
     }
 
     fn seal(&mut self) -> Result<Position, StoreError> {
@@ -382,6 +427,27 @@ impl Write {
             }
         }
     }
+}
+
+impl From<Mark> for Write {
+    /// For a marker that the tree has, or gets.
+    fn from(mark: Mark) -> Self {
+        match mark {
+            Mark::Enter { key, expires } | Mark::Renew { key, expires } => {
+                Self::Put { key: key.to_vec(), value: codec::expiry_bytes(expires).to_vec() }
+            }
+            Mark::Leave { key } => Self::Delete { key: key.to_vec() },
+        }
+    }
+}
+
+fn push_mark(mark: &Mark, frame: &mut Vec<u8>, at: Position) {
+    match mark {
+        Mark::Enter { key, expires } | Mark::Renew { key, expires } => {
+            Op::Put { key, value: &codec::expiry_bytes(*expires) }.push(frame, at)
+        }
+        Mark::Leave { key } => Op::Delete { key }.push(frame, at),
+    };
 }
 
 /// Puts the writes into the table, where no reader sees them yet; tells its size.

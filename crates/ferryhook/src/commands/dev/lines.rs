@@ -1,0 +1,137 @@
+//! What `dev` says on its standard output: a picture and then lines for a person, JSON objects,
+//! one a line, for a program. Nobody there is fine too.
+
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::demo::{SAMPLE, SAMPLE_TYPE, Seen};
+use crate::config::Config;
+use crate::echo;
+
+/// Sources that are shown; somebody with more knows where to look.
+const SHOWN_MAX: usize = 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    ForPeople,
+    ForPrograms,
+}
+
+/// Everything that is known once the server listens.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Startup {
+    version: &'static str,
+    mode: &'static str,
+    url: String,
+    data: String,
+    store: String,
+    /// The port that was asked for, when another one was taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    busy_port: Option<u16>,
+    sources: Vec<ShownSource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    curl: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownSource {
+    name: String,
+    send_to: String,
+    delivers_to: Vec<ShownConnection>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownConnection {
+    name: String,
+    url: String,
+    built_in: bool,
+}
+
+impl Startup {
+    pub fn new(config: &Config, address: SocketAddr, busy: Option<u16>, seen: &[Seen]) -> Self {
+        let url = format!("http://{address}");
+        let sources: Vec<_> = seen.iter().take(SHOWN_MAX).map(|seen| shown(seen, &url)).collect();
+        let curl = sources.first().map(|source| {
+            format!("curl -d '{SAMPLE}' -H content-type:{SAMPLE_TYPE} {}", source.send_to)
+        });
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            mode: "dev",
+            url,
+            data: config.place(),
+            store: config.store.to_string(),
+            busy_port: busy,
+            sources,
+            curl,
+        }
+    }
+
+    fn picture(&self) -> String {
+        let Self { version, url, data, store, .. } = self;
+        let mut text = format!(
+            "ferryhook {version}, for development: reachable from this machine only\n  \
+             url   {url}\n  data  {data} ({store} store)\n"
+        );
+        if let Some(port) = self.busy_port {
+            text += &format!("  port {port} is busy, so this is the next one that was free\n");
+        }
+        for ShownSource { name, send_to, delivers_to } in &self.sources {
+            text += &format!("\n  {name}\n    send to      {send_to}\n");
+            for ShownConnection { url, built_in, .. } in delivers_to {
+                let note = if *built_in { "  (built in, checks the signature)" } else { "" };
+                text += &format!("    delivers to  {url}{note}\n");
+            }
+        }
+        match &self.curl {
+            Some(curl) => text += &format!("\n  try it:\n    {curl}\n\n"),
+            None => text += "\n  there are no sources yet: ferryhook apply -f hooks.yaml\n\n",
+        }
+        text
+    }
+}
+
+fn shown(seen: &Seen, url: &str) -> ShownSource {
+    let connection = |connection: &ferryhook_core::Connection| ShownConnection {
+        name: connection.name.clone(),
+        url: connection.destination_url.clone().unwrap_or_default(),
+        built_in: echo::is_here(connection),
+    };
+    ShownSource {
+        name: seen.source.name.clone(),
+        send_to: format!("{url}/in/{}", seen.source.id),
+        delivers_to: seen.connections.iter().map(connection).collect(),
+    }
+}
+
+impl Lines {
+    pub fn to_stdout() -> Self {
+        match io::stdout().is_terminal() {
+            true => Self::ForPeople,
+            false => Self::ForPrograms,
+        }
+    }
+
+    pub fn start(self, startup: &Startup) {
+        match self {
+            Self::ForPeople => say(&startup.picture()),
+            Self::ForPrograms => say(&format!("{}\n", json!({ "startup": startup }))),
+        }
+    }
+
+    pub fn note(self, text: &str) {
+        match self {
+            Self::ForPeople => say(&format!("  {text}\n")),
+            Self::ForPrograms => say(&format!("{}\n", json!({ "note": text }))),
+        }
+    }
+}
+
+fn say(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}

@@ -1,0 +1,35 @@
+//! `ferryhook bench` in small: it measures everything and leaves nothing behind.
+
+use crate::ferry::{run, show};
+
+#[test]
+fn a_small_benchmark_measures_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["bench", "--json", "--events", "100", "--connections", "2,4", "--sources", "3"];
+    let output = run(&folder, &asked, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", show(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["failures"], serde_json::json!([]));
+    assert_eq!(report["runs"].as_array().unwrap().len(), 2);
+    for (run, connections) in report["runs"].as_array().unwrap().iter().zip([2, 4]) {
+        assert_eq!(run["connections"], connections);
+        for part in ["bareHttp", "bareRelay", "ingest", "endToEnd"] {
+            assert_eq!(run[part]["events"], 100, "{part}");
+            assert!(run[part]["eventsPerSecond"].as_f64().unwrap() > 0.0, "{part}");
+        }
+        for ratio in ["ingestToBareHttp", "endToEndToRelay"] {
+            assert!(run["ratios"][ratio].as_f64().unwrap() > 0.0, "{ratio}");
+        }
+    }
+    assert_eq!(report["paced"]["endToEnd"]["events"], 100);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "all of it is removed");
+}
+
+#[test]
+fn a_benchmark_that_cannot_begin_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&folder, &["bench", "--directory", "nowhere"], &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = show(&output);
+    assert!(shown.contains("cannot make a directory in"), "{shown}");
+}
