@@ -56,6 +56,8 @@ struct Backlog {
     meanwhile: Option<Timestamp>,
     /// And may lie before that page.
     afresh: bool,
+    /// Left our hands while a page was being read, which may show them as they were before.
+    gone_meanwhile: HashSet<Id<Event>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +100,7 @@ impl Lane {
                 since: None,
                 meanwhile: None,
                 afresh: false,
+                gone_meanwhile: HashSet::new(),
             },
             width: Width::new(),
             breaker: Breaker::new(),
@@ -176,7 +179,7 @@ impl Lane {
     pub(super) fn renewed(&mut self, event: Id<Event>) {
         if let Some(place) = self.stored.iter().position(|work| work.event == event) {
             self.stored.remove(place);
-            self.in_hand.remove(&event);
+            self.let_go(event);
         } else if self.in_hand.contains(&event) {
             self.renewed.insert(event);
         }
@@ -311,8 +314,9 @@ impl Lane {
 
     /// A page came: what is due in it, and where the next begins with when its first is due.
     pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
+        let gone = std::mem::take(&mut self.backlog.gone_meanwhile);
         for work in works {
-            if self.in_hand.insert(work.event) {
+            if !gone.contains(&work.event) && self.in_hand.insert(work.event) {
                 match self.terms.ordering {
                     Some(_) => self.insert_in_order(work),
                     None => self.stored.push_back(work),
@@ -336,6 +340,7 @@ impl Lane {
     /// The page could not be read.
     pub(super) fn unread(&mut self, again: Timestamp) {
         let meanwhile = self.backlog.meanwhile.take();
+        self.backlog.gone_meanwhile.clear();
         self.backlog.reading = false;
         self.backlog.due = Some(meanwhile.map_or(again, |due| due.min(again)));
     }
@@ -375,15 +380,22 @@ impl Lane {
                 self.insert_in_order(work);
             }
             Some(work) => {
-                self.in_hand.remove(&event);
+                self.let_go(event);
                 self.put_back(&work);
             }
             None => {
-                self.in_hand.remove(&event);
+                self.let_go(event);
                 if renewed {
                     self.forget_backlog(Timestamp::default());
                 }
             }
+        }
+    }
+
+    fn let_go(&mut self, event: Id<Event>) {
+        self.in_hand.remove(&event);
+        if self.backlog.reading {
+            self.backlog.gone_meanwhile.insert(event);
         }
     }
 
