@@ -16,6 +16,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Config, StoreKind};
 use crate::control::{Bell, Control, Handlers, Turns};
+use crate::desk::Desk;
 use crate::front::Front;
 use crate::storage::{self, Storage};
 use crate::{echo, telemetry};
@@ -66,7 +67,8 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         shared: config.store == StoreKind::Dynamodb,
     });
     let bell = bell(&courier, &tasks);
-    control(config, &env, &storage, guard, bell, &tasks);
+    let desk = Desk::of(courier.clone(), storage.store.clone(), env.clone(), routes.clone());
+    control(config, &env, &storage, guard, (bell, desk), &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         remember: DAY * config.dynamo.ttl_days,
@@ -98,7 +100,14 @@ fn bell(courier: &Courier, tasks: &Tasks) -> Bell {
 
 /// A server that cannot have the socket (its name is too long, the file system knows none) serves
 /// all the same; only a backup or a change has to wait until it stops.
-fn control(config: &Config, env: &Env, storage: &Storage, guard: Guard, bell: Bell, tasks: &Tasks) {
+fn control(
+    config: &Config,
+    env: &Env,
+    storage: &Storage,
+    guard: Guard,
+    (bell, desk): (Bell, Desk),
+    tasks: &Tasks,
+) {
     let Some(engine) = storage.embedded.clone() else { return };
     let handlers = Handlers {
         store: storage.store.clone(),
@@ -107,6 +116,7 @@ fn control(config: &Config, env: &Env, storage: &Storage, guard: Guard, bell: Be
         guard,
         bell,
         turns: Turns::default(),
+        desk,
     };
     match Control::listen(&config.data, handlers) {
         Ok(control) => {

@@ -5,7 +5,7 @@ use ferryhook_store::StoreError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    #[error("there is no event {id}{came}", id = .0, came = came(.0))]
+    #[error("there is no event {0}; if there was one, it has expired")]
     Unknown(Id<Event>),
     #[error("event {0} is still being processed; its deliveries are not planned yet")]
     Pending(Id<Event>),
@@ -34,15 +34,6 @@ pub enum ReplayError {
 impl ReplayError {
     /// Something that was named is not there.
     pub fn is_not_found(&self) -> bool {
-        matches!(
-            self,
-            Self::Unknown(_) | Self::UnknownConnection(_) | Self::ConnectionDeleted(_)
-        )
+        matches!(self, Self::Unknown(_) | Self::UnknownConnection(_) | Self::ConnectionDeleted(_))
     }
-}
-
-/// An id says when its event came, also when nothing else is left of it.
-fn came(id: &Id<Event>) -> String {
-    let at = id.made_at().map(|at| format!("; if there was, it came at {at} and has expired"));
-    at.unwrap_or_default()
 }

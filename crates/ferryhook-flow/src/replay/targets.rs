@@ -40,8 +40,7 @@ async fn route(routes: &Routes, event: &Event) -> Result<Arc<Route>, ReplayError
 fn wanting(route: &Route, event: &Event) -> Result<Vec<Arc<Way>>, ReplayError> {
     let mut ways = Vec::new();
     for way in &route.ways {
-        let undecided =
-            |reason| ReplayError::Undecided { connection: way.connection.id, reason };
+        let undecided = |reason| ReplayError::Undecided { connection: way.connection.id, reason };
         if way.wants(event).map_err(undecided)? {
             ways.push(way.clone());
         }
