@@ -250,6 +250,13 @@ impl Courier {
         self.pump();
     }
 
+    /// The store has this delivery anew, due then.
+    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: Timestamp) {
+        let now = self.0.now();
+        self.0.lanes().lanes.renewed(of, event, due, now);
+        self.pump();
+    }
+
     /// What waits, and since when, for whoever watches the metrics.
     pub(crate) fn measure(&self) {
         let now = self.0.now().wall;

@@ -27,6 +27,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 use tokio::sync::Semaphore;
 
+use crate::desk;
+
 pub use handlers::{Bell, Handlers, Turns};
 
 const NAME: &str = "control.sock";
@@ -49,6 +51,8 @@ pub enum Request {
     Apply(apply::Asked),
     /// Answered with the text of a manifest.
     Export,
+    /// Answered with what was asked for, or a [`Complaint`](crate::desk::Complaint).
+    Desk(desk::Asked),
 }
 
 #[derive(Debug, Serialize, Deserialize)]

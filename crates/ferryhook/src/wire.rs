@@ -16,6 +16,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Config, StoreKind};
 use crate::control::{Bell, Control, Handlers, Turns};
+use crate::desk::Desk;
 use crate::front::Front;
 use crate::storage::{self, Storage};
 use crate::{echo, telemetry};
@@ -67,7 +68,8 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         shared: config.store == StoreKind::Dynamodb,
     });
     let bell = bell(&routes, &courier, &tasks);
-    control(config, &env, &storage, guard, bell.clone(), &tasks);
+    let desk = Desk::of(courier.clone(), storage.store.clone(), env.clone(), routes.clone());
+    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         remember: DAY * config.dynamo.ttl_days,
@@ -101,7 +103,14 @@ fn bell(routes: &Routes, courier: &Courier, tasks: &Tasks) -> Bell {
 
 /// A server that cannot have the socket (its name is too long, the file system knows none) serves
 /// all the same; only a backup or a change has to wait until it stops.
-fn control(config: &Config, env: &Env, storage: &Storage, guard: Guard, bell: Bell, tasks: &Tasks) {
+fn control(
+    config: &Config,
+    env: &Env,
+    storage: &Storage,
+    guard: Guard,
+    (bell, desk): (Bell, Desk),
+    tasks: &Tasks,
+) {
     let Some(engine) = storage.embedded.clone() else { return };
     let handlers = Handlers {
         store: storage.store.clone(),
@@ -110,6 +119,7 @@ fn control(config: &Config, env: &Env, storage: &Storage, guard: Guard, bell: Be
         guard,
         bell,
         turns: Turns::default(),
+        desk,
     };
     match Control::listen(&config.data, handlers) {
         Ok(control) => {

@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::Request;
 use crate::copied::Copied;
+use crate::desk::Desk;
 
 /// Rung after each commit that changed the configuration.
 pub type Bell = Arc<dyn Fn(Changed) + Send + Sync>;
@@ -28,6 +29,7 @@ pub struct Handlers {
     pub guard: Guard,
     pub bell: Bell,
     pub turns: Turns,
+    pub desk: Desk,
 }
 
 /// For what must not be done twice at the same time.
@@ -54,6 +56,7 @@ impl Handlers {
             Request::Backup(target) => self.backup(&target).await,
             Request::Apply(asked) => self.apply(&asked).await,
             Request::Export => self.export().await,
+            Request::Desk(asked) => done(&self.desk.answer(asked).await),
         }
     }
 
