@@ -7,6 +7,7 @@ mod columns;
 mod config;
 mod dev;
 mod events;
+mod export;
 mod replay;
 mod restore;
 mod schema;
@@ -30,6 +31,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Dev(asked) => dev::run(&asked)?,
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
+        Command::Export(flags) => export::run(&flags)?,
         Command::Events(command) => return events::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
         Command::Backup(asked) => backup::run(&asked)?,
