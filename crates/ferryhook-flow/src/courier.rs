@@ -250,6 +250,13 @@ impl Courier {
         self.pump();
     }
 
+    /// The store has this delivery anew, due then.
+    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: Timestamp) {
+        let now = self.0.now();
+        self.0.lanes().lanes.renewed(of, event, due, now);
+        self.pump();
+    }
+
     /// What waits, and since when, for whoever watches the metrics.
     pub(crate) fn measure(&self) {
         let now = self.0.now().wall;
@@ -324,6 +331,21 @@ impl HandOver for Courier {
         if let Some(rest) = self.process(event, &route) {
             self.0.tasks.spawn("plan", rest);
         }
+    }
+
+    fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
+        if self.0.feed.receiver_count() == 0 {
+            return;
+        }
+        let _ = self.0.feed.send(Happening::Accepted {
+            event: event.id,
+            source: route.source.id,
+            source_name: route.source.name.clone(),
+            method: event.method.clone(),
+            bytes: event.body.len(),
+            status: event.status,
+            is_duplicate,
+        });
     }
 }
 

@@ -147,7 +147,15 @@ impl Lanes {
         self.poke(of.id, now);
     }
 
-    /// The same, of a lane that is known to have been there.
+    /// The same, of a delivery that the lane may know as it was before.
+    pub(crate) fn renewed(&mut self, of: LaneOf, event: Id<Event>, due: Timestamp, now: Moment) {
+        let lane = self.lane(of);
+        lane.renewed(event);
+        lane.forget_backlog(due);
+        self.poke(of.id, now);
+    }
+
+    /// The store has something for a lane that is known to have been there.
     pub(crate) fn held(&mut self, id: LaneId, due: Timestamp) {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.noted(due);

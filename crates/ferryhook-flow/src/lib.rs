@@ -4,8 +4,8 @@
 //! In the order an event meets it: who lets it in ([`ingest`]) and where it goes ([`routes`]);
 //! which connections want it (`plan`), what is known of it before the store knows the plan
 //! (`parcel`); which delivery goes next (`lanes`, with the `terms` of each connection); the one
-//! who carries it ([`courier`]) through an `attempt`; and the periodic look for what nobody has in
-//! hand (`sweep`). None of it manages anything: sources and connections are made in
+//! who carries it ([`courier`]) through an `attempt`; what sends it once more ([`replay`]); and the
+//! periodic look for what nobody has in hand (`sweep`). None of it manages anything: sources and connections are made in
 //! `ferryhook-api`, and the two meet in the store.
 
 pub mod ingest;
@@ -18,6 +18,7 @@ mod terms;
 
 mod attempt;
 pub mod courier;
+pub mod replay;
 mod sweep;
 
 pub mod feed;
@@ -26,7 +27,11 @@ pub mod limits;
 mod moment;
 mod tally;
 
+#[cfg(test)]
+mod probe;
+
 pub use courier::{Courier, Parts};
 pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};
+pub use replay::{ReplayError, Replayed};
 pub use routes::{Route, Routes, Way};

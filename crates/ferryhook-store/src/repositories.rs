@@ -35,7 +35,7 @@ pub use accounts::Accounts;
 pub use activities::Activities;
 pub use attempts::Attempts;
 pub use connections::Connections;
-pub use deliveries::Deliveries;
+pub use deliveries::{Begun, Deliveries};
 pub use events::{Accepted, Arrival, Events};
 pub use hooks::Hooks;
 pub use keys::Keys;

@@ -1,10 +1,16 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod words;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
+use ferryhook_core::event::Status;
+use ferryhook_core::{Event, Id};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+
+pub use words::Moment;
 
 /// The event gateway in one binary.
 #[derive(Debug, Parser)]
@@ -28,6 +34,14 @@ pub enum Command {
     /// What the file does not name is left alone, unless --prune is given. Exits with 2 when
     /// --dry-run has found something to change.
     Apply(Apply),
+    /// Look at events and at what became of them.
+    #[command(subcommand)]
+    Events(EventsCommand),
+    /// Send events again.
+    ///
+    /// One event at once, to all connections that want it or to those named with --to. Exits
+    /// with 4 when there is no such event or connection.
+    Replay(Replay),
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.
@@ -68,6 +82,77 @@ pub struct Apply {
     /// Delete sources and connections that the file does not name.
     #[arg(long)]
     pub prune: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EventsCommand {
+    /// List events, newest first.
+    List(EventsList),
+    /// Show one event with its deliveries and every attempt.
+    Show(EventsShow),
+}
+
+#[derive(Debug, Args)]
+pub struct EventsList {
+    #[command(flatten)]
+    pub which: Which,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value = "50", value_parser = value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+/// Which events are meant.
+#[derive(Debug, Default, Clone, Args)]
+pub struct Which {
+    /// Only of this source.
+    #[arg(long, value_name = "NAME|ID")]
+    pub source: Option<String>,
+    /// Only with this status: received, processing, delivered, retrying, failed, filtered,
+    /// signature_failed or held.
+    #[arg(long, value_name = "STATUS", value_parser = words::status)]
+    pub status: Option<Status>,
+    /// Only of this type, with wildcards: order.*
+    #[arg(long = "type", value_name = "PATTERN")]
+    pub event_type: Option<String>,
+    /// Only what came since then: 90s, 30m, 1h, 7d ago, or 2026-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = words::moment)]
+    pub since: Option<Moment>,
+    /// Only what came until then.
+    #[arg(long, value_name = "TIME", value_parser = words::moment)]
+    pub until: Option<Moment>,
+}
+
+#[derive(Debug, Args)]
+pub struct EventsShow {
+    #[arg(value_name = "EVENT")]
+    pub event: Id<Event>,
+    /// With its body.
+    #[arg(long)]
+    pub body: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct Replay {
+    #[arg(value_name = "EVENT")]
+    pub event: Id<Event>,
+    /// Only to this connection, also if it would not want the event; may be given several times.
+    #[arg(long, value_name = "NAME|ID")]
+    pub to: Vec<String>,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,

@@ -168,6 +168,16 @@ fn a_rejection() {
 }
 
 #[test]
+fn a_replay() {
+    stored(
+        &replay(),
+        "replayId S, accountId S, selection S, ids L, connections? L, ratePerSecond N, state S, \
+         leaseUntil N(ms), matched N, replayed N, skipped N, failed N, position? M, \
+         waitingFor? S, lastError? S, createdAt N(ms), updatedAt N(ms), expiresAt? N(s)",
+    );
+}
+
+#[test]
 fn a_claim() {
     stored(
         &claim(),
@@ -290,6 +300,8 @@ fn an_unknown_word_is_an_error() {
     refuses(&delivery(), "state");
     refuses(&delivery(), "lane");
     refuses(&rejection(), "cause");
+    refuses(&replay(), "state");
+    refuses(&replay(), "selection");
     refuses(&claim(), "state");
     refuses(&schedule(), "scheduleType");
     refuses(&run(), "status");
@@ -303,9 +315,10 @@ fn sortable_sample_ids_carry_a_moment() {
     let made = [
         event().id.made_at(),
         rejection().id.made_at(),
+        replay().id.made_at(),
         run().id.made_at(),
         activity().id.made_at(),
         notification().id.made_at(),
     ];
-    assert_eq!(made, [Some(CREATED); 5]);
+    assert_eq!(made, [Some(CREATED); 6]);
 }

@@ -28,6 +28,8 @@ pub(super) struct Lane {
     /// Every event that is in a queue, being sent or being settled: the store still has it, and
     /// it must not be read again.
     in_hand: HashSet<Id<Event>>,
+    /// Those of them that began again in the store before their last outcome was told here.
+    renewed: HashSet<Id<Event>>,
     /// Turned away and not yet in the store: what comes behind them must not pass them.
     spilling: usize,
     running: usize,
@@ -52,6 +54,8 @@ struct Backlog {
     since: Option<Timestamp>,
     /// Became known while a page was being read.
     meanwhile: Option<Timestamp>,
+    /// And may lie before that page.
+    afresh: bool,
     /// Left our hands while a page was being read, which may show them as they were before.
     gone_meanwhile: HashSet<Id<Event>>,
 }
@@ -85,6 +89,7 @@ impl Lane {
             stored: VecDeque::new(),
             fresh_is_next: true,
             in_hand: HashSet::new(),
+            renewed: HashSet::new(),
             spilling: 0,
             running: 0,
             running_keys: HashSet::new(),
@@ -94,6 +99,7 @@ impl Lane {
                 reading: false,
                 since: None,
                 meanwhile: None,
+                afresh: false,
                 gone_meanwhile: HashSet::new(),
             },
             width: Width::new(),
@@ -164,7 +170,19 @@ impl Lane {
     /// Everything in the store may be new to us.
     pub(super) fn forget_backlog(&mut self, due: Timestamp) {
         self.backlog.from = Timestamp::default();
+        self.backlog.afresh = self.backlog.reading;
         self.noted(due);
+    }
+
+    /// What is known here of this delivery is out of date. If it waits, the next page has it as it
+    /// is now; if it is being settled, the page after that.
+    pub(super) fn renewed(&mut self, event: Id<Event>) {
+        if let Some(place) = self.stored.iter().position(|work| work.event == event) {
+            self.stored.remove(place);
+            self.let_go(event);
+        } else if self.in_hand.contains(&event) {
+            self.renewed.insert(event);
+        }
     }
 
     pub(super) fn ready(&self, now: Moment) -> Ready {
@@ -308,7 +326,9 @@ impl Lane {
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
+        let afresh = std::mem::take(&mut self.backlog.afresh);
         match rest {
+            Some(_) if afresh => {}
             Some((from, _)) => self.backlog.from = from,
             None => self.backlog.since = None,
         }
@@ -354,6 +374,7 @@ impl Lane {
         if let Some(key) = key {
             self.running_keys.remove(key);
         }
+        let renewed = self.renewed.remove(&event);
         match again {
             Some(work) if self.terms.ordering.is_some() && self.terms.open => {
                 self.insert_in_order(work);
@@ -362,7 +383,12 @@ impl Lane {
                 self.let_go(event);
                 self.put_back(&work);
             }
-            None => self.let_go(event),
+            None => {
+                self.let_go(event);
+                if renewed {
+                    self.forget_backlog(Timestamp::default());
+                }
+            }
         }
     }
 

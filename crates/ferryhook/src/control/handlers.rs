@@ -15,6 +15,7 @@ use tokio::sync::Semaphore;
 
 use super::Request;
 use crate::copied::Copied;
+use crate::desk::Desk;
 
 /// Rung after each commit that changed the configuration.
 pub type Bell = Arc<dyn Fn(Changed) + Send + Sync>;
@@ -27,6 +28,7 @@ pub struct Handlers {
     pub guard: Guard,
     pub bell: Bell,
     pub turns: Turns,
+    pub desk: Desk,
 }
 
 /// For what must not be done twice at the same time.
@@ -52,6 +54,7 @@ impl Handlers {
         match request {
             Request::Backup(target) => self.backup(&target).await,
             Request::Apply(asked) => self.apply(&asked).await,
+            Request::Desk(asked) => done(&self.desk.answer(asked).await),
         }
     }
 
