@@ -6,8 +6,10 @@
 
 use ferryhook_core::event::Standing;
 use ferryhook_core::{Attempt, Delivery, Event, Timestamp};
-use ferryhook_store::{Store, StoreError, Stored};
+use ferryhook_store::{Slice, Store, StoreError, Stored};
 use tokio::sync::Mutex;
+
+use crate::limits;
 
 #[derive(Debug)]
 pub(crate) struct Parcel {
@@ -66,7 +68,8 @@ impl Parcel {
         }
     }
 
-    /// Stores what came of the delivery at this place.
+    /// Stores what came of the delivery at this place. Refused when the event or one of its
+    /// deliveries has moved on without this parcel.
     pub(crate) async fn settle(
         &self,
         store: &Store,
@@ -100,22 +103,46 @@ impl Book {
         attempt: Option<&Attempt>,
         now: Timestamp,
     ) -> Result<Written, StoreError> {
-        let stands = self.standing.with(&self.deliveries, now);
-        let deliveries = store.deliveries();
-        let planned =
-            deliveries.plan(event, &self.standing, stands, &self.deliveries, attempt).await;
-        match planned {
-            Ok(standing) => {
-                self.standing = standing;
-                self.revisions = Some(vec![1; self.deliveries.len()]);
-                Ok(Written::First)
+        for _ in 0..limits::CONFLICT_TRIES_MAX {
+            let stands = self.standing.with(&self.deliveries, now);
+            let deliveries = store.deliveries();
+            let planned =
+                deliveries.plan(event, &self.standing, stands, &self.deliveries, attempt).await;
+            match planned {
+                Ok(standing) => {
+                    self.standing = standing;
+                    self.revisions = Some(vec![1; self.deliveries.len()]);
+                    return Ok(Written::First);
+                }
+                Err(error) if !error.is_refused() => return Err(error),
+                Err(_) => {}
             }
-            Err(error) if error.is_refused() => {
-                self.lost = true;
-                Ok(Written::Lost)
+            // The event has moved on since it was read.
+            let events = store.events();
+            match events.find_of(event.source_id, event.received_at, event.id).await? {
+                // Nobody has planned it: a copy was counted.
+                Some(found) if found.pending_since.is_some() => self.standing = found.standing(),
+                Some(found) if self.is_stored(store, event).await? => {
+                    self.standing = found.standing();
+                    return Ok(Written::First);
+                }
+                _ => break,
             }
-            Err(error) => Err(error),
         }
+        self.lost = true;
+        Ok(Written::Lost)
+    }
+
+    /// Whether the store has this very plan: an earlier try got through and its answer was lost.
+    async fn is_stored(&mut self, store: &Store, event: &Event) -> Result<bool, StoreError> {
+        let page = Slice::default().limit(ferryhook_core::limits::PAGE_MAX);
+        let rows = store.deliveries().list_by_event(event.id, page).await?.rows;
+        let revision = |wanted: &Delivery| {
+            rows.iter().find(|row| row.record == *wanted).map(|found| found.revision)
+        };
+        let revisions: Option<Vec<_>> = self.deliveries.iter().map(revision).collect();
+        self.revisions = revisions.filter(|revisions| revisions.len() == rows.len());
+        Ok(self.revisions.is_some())
     }
 
     async fn write_again(
@@ -126,22 +153,17 @@ impl Book {
         attempt: Option<&Attempt>,
         now: Timestamp,
     ) -> Result<Written, StoreError> {
-        let Some(revision) = self.revisions.as_ref().and_then(|all| all.get(place)).copied() else {
-            return Ok(Written::Lost);
-        };
-        let was = Stored { record: was.clone(), revision };
+        let Some(revisions) = &mut self.revisions else { return Ok(Written::Lost) };
+        let was = Stored { record: was.clone(), revision: revisions[place] };
         let stands = self.standing.with(&self.deliveries, now);
         let next = self.deliveries[place].clone();
         let event = (event, &self.standing, stands);
-        match store.deliveries().settle(&was, next, attempt, event).await {
-            Ok((delivery, standing)) => {
-                self.standing = standing;
-                if let Some(revisions) = &mut self.revisions {
-                    revisions[place] = delivery.revision;
-                }
-                Ok(Written::Again)
-            }
-            Err(error) => Err(error),
-        }
+        let all = self.deliveries.iter().zip(revisions.iter().copied()).enumerate();
+        let beside = all.filter(|(other, _)| *other != place).map(|(_, beside)| beside);
+        let settled = store.deliveries().settle(&was, next, attempt, event, beside).await;
+        let (delivery, standing) = settled?;
+        self.standing = standing;
+        revisions[place] = delivery.revision;
+        Ok(Written::Again)
     }
 }
