@@ -11,6 +11,7 @@ mod body;
 mod letter;
 pub mod limits;
 mod meters;
+mod names;
 mod quota;
 mod rate;
 mod refusal;
@@ -46,6 +47,7 @@ use crate::routes::{Route, Routes};
 use answer::Told;
 use letter::Letter;
 use meters::{Meters, Outcome};
+use names::Names;
 use quota::Quotas;
 use rate::Rates;
 use refusal::Refusal;
@@ -93,6 +95,7 @@ struct Door {
     routes: Routes,
     hand_over: Arc<dyn HandOver>,
     settings: Settings,
+    names: Names,
     rates: Rates,
     quotas: Quotas,
     tallies: Tallies,
@@ -123,6 +126,7 @@ impl Ingest {
             routes,
             hand_over,
             settings,
+            names: Names::default(),
             rates: Rates::default(),
             quotas: Quotas::default(),
             tallies: Tallies::default(),
