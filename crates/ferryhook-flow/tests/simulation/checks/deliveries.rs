@@ -13,7 +13,6 @@ struct Promised {
     letter: usize,
     event: Id<Event>,
     asked: When,
-    heard: When,
 }
 
 pub(crate) async fn check(world: &World) {
@@ -34,10 +33,9 @@ fn promised(world: &World) -> Vec<Promised> {
                 Some((_, Heard::Duplicate { first: Some(id) })) => id,
                 _ => continue,
             };
-            let Some((heard, _)) = request.heard else { continue };
             // A copy is as good as the first request of its letter.
             let asked = of.requests[0].asked;
-            promised.push(Promised { letter, event, asked, heard });
+            promised.push(Promised { letter, event, asked });
         }
     }
     promised
@@ -70,10 +68,10 @@ async fn check_promise(world: &World, promised: &Promised) {
     }
 }
 
-/// Whether the program knew the connection all the while the event came in.
+/// Whether the program knew the connection before the event came in. One that is deleted may be
+/// so before anybody planned the event.
 fn is_owed(known: Known, promised: &Promised) -> bool {
-    known.since.is_some_and(|since| since < promised.asked)
-        && known.deleted.is_none_or(|deleted| promised.heard < deleted)
+    known.since.is_some_and(|since| since < promised.asked) && known.deleted.is_none()
 }
 
 /// What the store says came of it is what the destination saw.
