@@ -343,13 +343,15 @@ impl Inner {
     }
 
     /// Asks the store again until it answers: what was sent must be written down, and sending on
-    /// without that would only repeat it. `None` when the process stops meanwhile.
+    /// without that would only repeat it. When the process stops meanwhile it is asked a few times
+    /// more, because the next one would repeat it too; then `None`.
     pub(crate) async fn until_stored<T, F>(&self, mut step: impl FnMut() -> F) -> Option<T>
     where
         F: Future<Output = Result<T, StoreError>>,
     {
         let mut pause = limits::STORE_PAUSE_FIRST;
-        let mut stopping = pin!(self.tasks.stopping());
+        let mut stopping = pin!(self.tasks.stopping().fuse());
+        let mut tries_left = None;
         let mut told = false;
         loop {
             let error = match step().await {
@@ -360,12 +362,19 @@ impl Inner {
                 tracing::warn!(%error, "the store does not take an outcome; asking again");
                 told = true;
             }
+            if tries_left == Some(0) {
+                return None;
+            }
             tokio::select! {
                 biased;
-                () = stopping.as_mut() => return None,
-                () = tokio::time::sleep(pause) => {}
+                () = stopping.as_mut() => {
+                    (tries_left, pause) = (Some(limits::STORE_TRIES_LAST), limits::STORE_PAUSE_FIRST);
+                }
+                () = tokio::time::sleep(pause) => {
+                    tries_left = tries_left.map(|left: usize| left - 1);
+                    pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+                }
             }
-            pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
         }
     }
 

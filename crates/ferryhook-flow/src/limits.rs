@@ -48,6 +48,8 @@ pub const LEASE_MARGIN: Duration = Duration::from_secs(30);
 /// The store is asked again after a failure: how long at first, and at most.
 pub const STORE_PAUSE_FIRST: Duration = Duration::from_millis(50);
 pub const STORE_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// How often it is asked once the process is to stop; with those pauses that is three seconds.
+pub const STORE_TRIES_LAST: usize = 6;
 /// How often a step is tried that another's write came before.
 pub const CONFLICT_TRIES_MAX: usize = 8;
 
