@@ -67,7 +67,8 @@ impl<T: Identified> Id<T> {
         let mut next = self;
         let (start, end) = (T::PREFIX.len(), usize::from(self.length));
         for byte in next.text[start..end].iter_mut().rev() {
-            let digit = ALPHABET.binary_search(byte).map_or(0, |digit| (digit + 1) % ALPHABET.len());
+            let digit =
+                ALPHABET.binary_search(byte).map_or(0, |digit| (digit + 1) % ALPHABET.len());
             *byte = ALPHABET[digit];
             if digit > 0 {
                 break;

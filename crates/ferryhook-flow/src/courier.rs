@@ -33,7 +33,7 @@ use crate::ingest::HandOver;
 use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
-use crate::parcel::{Parcel, Written};
+use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::tally::Tally;
@@ -165,7 +165,7 @@ impl Courier {
                 let due = due.unwrap_or(now.wall);
                 let work = Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
                 if due > now.wall {
-                    watched.lanes.defer(of);
+                    watched.lanes.defer(of, id);
                     turned_away.push((of.id, due));
                 } else if watched.lanes.offer(of, work, now).is_err() {
                     turned_away.push((of.id, due));
@@ -218,22 +218,16 @@ impl Courier {
     async fn store_plan(self, parcel: Arc<Parcel>, turned_away: Vec<(LaneId, Timestamp)>) {
         let inner = &self.0;
         let written = inner.until_stored(|| parcel.write(&inner.store, inner.steady.now().wall));
-        let stored = match written.await {
-            Some(Written::First) => {
-                inner.let_go(parcel.event.id);
-                true
-            }
-            Some(Written::Again) => true,
-            Some(Written::Lost) => {
-                inner.let_go(parcel.event.id);
-                false
-            }
-            None => return, // the process is stopping; the event is still pending in the store
-        };
+        // Without an answer the process is stopping; the event is still pending in the store.
+        if written.await.is_none() {
+            return;
+        }
+        inner.let_go(parcel.event.id);
         let now = inner.steady.now();
         let mut watched = inner.lanes();
         for (lane, due) in turned_away {
-            watched.lanes.spilled(lane, stored.then_some(due), now);
+            let event = &parcel.event;
+            watched.lanes.spilled(lane, event.id, due, event.received_at, now);
         }
         drop(watched);
         self.pump();

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 
 use ferryhook_core::delivery::Lane;
 use ferryhook_core::event::{Standing, Status};
@@ -130,23 +131,16 @@ async fn release_held(
             let held = held.list_by_status(account, Status::Held, Window::ALWAYS, one).await?;
             any = !held.rows.is_empty();
         }
-        if any && let Some(route) = inner.routes.find(id).await? {
-            release_source(courier, &route).await;
+        let is_active = |route: &Arc<Route>| route.source.status == source::Status::Active;
+        if any && let Some(route) = inner.routes.find(id).await?.filter(is_active) {
+            release(courier, &route).await?;
         }
     }
     Ok(())
 }
 
-pub(crate) async fn release_source(courier: &Courier, route: &Route) {
-    if route.source.status != source::Status::Active {
-        return;
-    }
-    if let Err(error) = try_release(courier, route).await {
-        tracing::warn!(%error, source.id = %route.source.id, "held events could not all be released");
-    }
-}
-
-async fn try_release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
+/// Lets go on what was held for a source that is active again.
+pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
     let inner = courier.inner();
     let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
     loop {

@@ -11,8 +11,8 @@ use ferryhook_net::client::Timing;
 use ferryhook_store::Stored;
 use futures_util::FutureExt;
 
-use super::Courier;
 use super::settle::{Left, Outcomes};
+use super::{Courier, lane_of};
 use crate::attempt::{self, Made};
 use crate::lanes::{Felt, LaneOf, Piece, Work};
 use crate::limits;
@@ -73,6 +73,9 @@ impl Courier {
         };
         let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
         let way = ways.iter().find(|way| way.connection.id == of.id.connection);
+        if let Some(way) = way.filter(|way| lane_of(way, of.id.lane).terms != of.terms) {
+            self.apply(way); // it has changed, and nobody said so
+        }
         let outcomes = match way {
             None => {
                 let reason = match route {

@@ -61,16 +61,10 @@ impl Inner {
     ) -> Result<Option<Stored<Delivery>>, StoreError> {
         let settled = match hand {
             Hand::Fresh { parcel, place, .. } => {
-                match parcel.settle(&self.store, *place, next, attempt, self.now().wall).await {
-                    Ok(Written::Lost) => return Ok(None),
-                    Ok(_) => return Ok(parcel.stored(*place).await),
-                    Err(error) if error.is_refused() => {}
-                    Err(error) => return Err(error),
+                match parcel.settle(&self.store, *place, next, attempt, self.now().wall).await? {
+                    Written::Stored => parcel.stored(*place).await,
+                    Written::Lost => None,
                 }
-                // A sibling that is retried goes its own way, and the parcel does not hear of it.
-                let Some(was) = parcel.stored(*place).await else { return Ok(None) };
-                let Some(event) = self.find_event(&was).await? else { return Ok(None) };
-                self.write_stored(&event, &was, next, attempt).await?
             }
             Hand::Stored { event, delivery } => {
                 self.write_stored(event, delivery, next, attempt).await?

@@ -40,7 +40,8 @@ pub(crate) const TYPES: [&str; 3] = ["order.created", "order.paid", "user.create
 
 impl Cast {
     pub(crate) fn new(chance: &Chance) -> Self {
-        let sources: Vec<_> = (0..chance.of(1..4) as usize).map(|n| make_source(n, chance)).collect();
+        let sources: Vec<_> =
+            (0..chance.of(1..4) as usize).map(|n| make_source(n, chance)).collect();
         let mut ways = Vec::new();
         for (place, source) in sources.iter().enumerate() {
             for _ in 0..chance.of(1..4) {

@@ -180,7 +180,8 @@ impl Engine for Disk {
 
     fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {
         Box::pin(async move {
-            let keys: Vec<_> = batch.actions().iter().map(|action| action.key().to_string()).collect();
+            let keys: Vec<_> =
+                batch.actions().iter().map(|action| action.key().to_string()).collect();
             if let Err(error) = self.before().await {
                 self.story.tell(format_args!("no commit of {}", keys.join(" + ")));
                 return Err(error);

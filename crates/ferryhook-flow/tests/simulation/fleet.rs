@@ -48,15 +48,8 @@ pub(crate) enum Mood {
     Dying(u8),
 }
 
-const FLAPPING: [Mood; 7] = [
-    Mood::Well,
-    Mood::Well,
-    Mood::Slow,
-    Mood::Failing,
-    Mood::Hanging,
-    Mood::Busy,
-    Mood::Cutting,
-];
+const FLAPPING: [Mood; 7] =
+    [Mood::Well, Mood::Well, Mood::Slow, Mood::Failing, Mood::Hanging, Mood::Busy, Mood::Cutting];
 
 /// What a destination does with one request.
 struct Deed {
@@ -98,7 +91,8 @@ impl Fleet {
             return pending().await;
         }
         let url = outgoing.target.url();
-        let dock: usize = url.trim_start_matches("https://d").split('.').next().unwrap().parse().unwrap();
+        let dock: usize =
+            url.trim_start_matches("https://d").split('.').next().unwrap().parse().unwrap();
         let attempt = self.enter(dock, &outgoing);
         let _busy = self.occupy(dock);
         let deed = self.decide(dock);

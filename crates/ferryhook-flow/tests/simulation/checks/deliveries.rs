@@ -83,9 +83,7 @@ fn check_delivery(world: &World, way: usize, delivery: &Delivery) {
         attempts.filter(|one| one.event == event && one.connection == way).collect();
     let succeeded = attempts.iter().any(|attempt| attempt.succeeded().is_some());
     let answered = |wanted: u16| {
-        let is = |one: &&&Attempt| {
-            matches!(one.heard, Some((_, Outcome::Answered { status, .. })) if status == wanted)
-        };
+        let is = |one: &&&Attempt| matches!(one.heard, Some((_, Outcome::Answered { status, .. })) if status == wanted);
         attempts.iter().find(is).is_some()
     };
     let all = world.cast.ways[way].schedule.len();
@@ -99,7 +97,8 @@ fn check_delivery(world: &World, way: usize, delivery: &Delivery) {
         State::Waiting { .. } | State::Sending { .. } | State::Held { .. } => false,
     };
     let uncounted = told.crashes.is_empty() && attempts.len() != usize::from(delivery.attempts);
-    let forgotten = told.crashes.is_empty() && succeeded != matches!(delivery.state, State::Delivered { .. });
+    let forgotten =
+        told.crashes.is_empty() && succeeded != matches!(delivery.state, State::Delivered { .. });
     let made = attempts.len();
     drop(told);
     if wrong || uncounted || forgotten {

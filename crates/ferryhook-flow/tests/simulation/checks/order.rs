@@ -44,7 +44,11 @@ pub(crate) fn check(world: &World) {
 }
 
 /// None of them is sent before the other has arrived.
-fn compare(attempts: &[&Attempt], one: &Accepted, other: &Accepted) -> Option<(usize, usize, Id<Event>)> {
+fn compare(
+    attempts: &[&Attempt],
+    one: &Accepted,
+    other: &Accepted,
+) -> Option<(usize, usize, Id<Event>)> {
     let of = |event: Id<Event>| attempts.iter().filter(move |attempt| attempt.event == event);
     let arrived = of(one.event).find_map(|attempt| attempt.succeeded())?;
     let sent = of(other.event).find(|attempt| attempt.sent < arrived)?;

@@ -40,7 +40,8 @@ fn follows(told: &Told, one: &Attempt, next: &Attempt, schedule: &[u64]) -> Opti
     let again = |what: &str| Some(format!("line {to} {what} line {from}"));
     if crashed {
         // It may not have been written down, and then counts as not made.
-        return (usize::from(next.number) > schedule.len()).then(|| format!("line {to} is too many"));
+        return (usize::from(next.number) > schedule.len())
+            .then(|| format!("line {to} is too many"));
     }
     if one.succeeded().is_some() {
         return again("repeats what has arrived in");
@@ -59,5 +60,6 @@ fn follows(told: &Told, one: &Attempt, next: &Attempt, schedule: &[u64]) -> Opti
         Outcome::Unanswered => 0,
     };
     let wait = Duration::from_secs(asked.max(*wait));
-    (next.sent.at < heard.at + wait).then(|| format!("line {to} is early after line {}", heard.line))
+    (next.sent.at < heard.at + wait)
+        .then(|| format!("line {to} is early after line {}", heard.line))
 }
