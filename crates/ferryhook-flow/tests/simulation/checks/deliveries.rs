@@ -1,7 +1,6 @@
 //! Deliveries: whoever wanted an event that was acknowledged has it, and the store says so.
 
 use ferryhook_core::delivery::{Failure, State};
-use ferryhook_core::event::Status;
 use ferryhook_core::{Delivery, Event, Id};
 use ferryhook_store::Slice;
 
@@ -52,7 +51,8 @@ async fn check_promise(world: &World, promised: &Promised) {
     }
     let event_type = world.story.told().letters[*letter].event_type;
     let source = world.story.told().letters[*letter].source;
-    let held = stored.status == Status::Held && stored.processed_at.is_none();
+    // Held for its source, or behind one that is parked: found before if it should not be.
+    let held = stored.processed_at.is_none();
     for (way, of) in world.cast.ways.iter().enumerate() {
         let known = world.story.told().known[way];
         let wants = of.source == source && world.cast.wants(way, event_type);
