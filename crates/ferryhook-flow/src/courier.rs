@@ -8,10 +8,11 @@
 mod carry;
 mod changes;
 mod consequences;
+pub(crate) mod gate;
 mod queue;
 mod settle;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::event::Status;
-use ferryhook_core::{Env, Event, Id, Timestamp, delivery};
+use ferryhook_core::{Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound};
 use ferryhook_store::{Store, StoreError, Stored};
@@ -37,6 +38,7 @@ use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::tally::Tally;
+use gate::{Admission, Gate};
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]
@@ -68,8 +70,7 @@ pub(crate) struct Inner {
     bell: Notify,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
-    /// While queues of an earlier run are being found: events that must not pass them.
-    pub(crate) waiting: Mutex<Option<VecDeque<Stored<Event>>>>,
+    gate: Mutex<Gate>,
     feed: broadcast::Sender<Happening>,
     gauges: Gauges,
     tally: Tally,
@@ -97,7 +98,7 @@ impl Courier {
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
             taken: Mutex::default(),
-            waiting: Mutex::new(Some(VecDeque::new())),
+            gate: Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
         }))
@@ -307,17 +308,25 @@ impl Courier {
 
 impl HandOver for Courier {
     fn take(&self, event: Stored<Event>, route: Arc<Route>) {
-        if !self.0.take(event.record.id) {
+        let id = event.record.id;
+        if !self.0.take(id) {
             return;
         }
-        let ordered = route.ways.iter().any(|way| way.connection.ordering_key.is_some());
-        if ordered && let Some(waiting) = &mut *lock(&self.0.waiting) {
-            waiting.push_back(event);
-            return;
+        match self.admit(event, &route) {
+            Admission::Open(event) => {
+                if let Some(rest) = self.process(event, &route) {
+                    self.0.tasks.spawn("plan", rest);
+                }
+            }
+            Admission::Waits => {}
+            Admission::Crowded => self.0.let_go(id),
         }
-        if let Some(rest) = self.process(event, &route) {
-            self.0.tasks.spawn("plan", rest);
-        }
+    }
+
+    fn hold(&self, source: Id<Source>) {
+        self.close(source);
+        let courier = self.clone();
+        self.0.tasks.spawn("release", async move { courier.release(source).await });
     }
 }
 

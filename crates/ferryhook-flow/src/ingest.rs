@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::{Env, Event, Headers, Id, Timestamp, account, event};
+use ferryhook_core::{Env, Event, Headers, Id, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
 use ferryhook_store::repositories::{Accepted, Arrival};
@@ -61,6 +61,10 @@ pub use tallies::Tallies;
 /// answer, so it must be quick and must not fail: what it loses is found by the sweep.
 pub trait HandOver: Send + Sync {
     fn take(&self, event: Stored<Event>, route: Arc<Route>);
+
+    /// An event was stored as held for its source, which may have been resumed meanwhile: then
+    /// nobody else would let it go on.
+    fn hold(&self, _source: Id<Source>) {}
 }
 
 /// What the operator decides about the door.
@@ -306,6 +310,8 @@ impl Door {
         if event.pending_since.is_some() {
             // A new row has been written once.
             self.hand_over.take(Stored { record: event, revision: 1 }, route.clone());
+        } else if status == event::Status::Held {
+            self.hand_over.hold(route.source.id);
         }
         Told { id: Some(id), status, is_duplicate: false }
     }

@@ -18,6 +18,9 @@ pub const REPLAY_CONCURRENCY_MAX: usize = 8;
 pub const FRESH_MAX: usize = 768;
 pub const FRESH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Events that wait, where order counts, for those before them to be in their lanes.
+pub const AT_THE_GATE_MAX: usize = 16 * 1024;
+
 /// Deliveries of one queue that are read at once. In order, more of them have to be in sight,
 /// because the first may have to wait while others need not.
 pub const QUEUE_PAGE: usize = 64;

@@ -14,7 +14,8 @@ use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Event, Timestamp, source};
 use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
 
-use crate::courier::{Courier, lock};
+use crate::courier::Courier;
+use crate::courier::gate::Behind;
 use crate::lanes::{LaneId, LaneOf};
 use crate::limits;
 use crate::routes::Route;
@@ -65,7 +66,7 @@ async fn recover(courier: &Courier) -> Timestamp {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
     }
-    let_in(courier).await;
+    courier.let_in(Behind::TheStart).await;
     until
 }
 
@@ -237,33 +238,6 @@ async fn try_take(courier: &Courier, seen: &Event) -> Result<bool, StoreError> {
         }
     }
     Ok(true)
-}
-
-/// Everything from before is in its lane: those that arrived meanwhile, where order counts, may
-/// go in behind it.
-async fn let_in(courier: &Courier) {
-    let inner = courier.inner();
-    loop {
-        let event = {
-            let mut waiting = lock(&inner.waiting);
-            let next = waiting.as_mut().and_then(VecDeque::pop_front);
-            if next.is_none() {
-                *waiting = None;
-            }
-            next
-        };
-        let Some(event) = event else { return };
-        let route = inner.until_stored(|| inner.routes.find(event.source_id)).await;
-        match route {
-            None => return,
-            Some(None) => courier.discard(event).await,
-            Some(Some(route)) => {
-                if let Some(rest) = courier.process(event, &route) {
-                    rest.await;
-                }
-            }
-        }
-    }
 }
 
 /// The pending events of one shard, a page at a time.

@@ -5,6 +5,7 @@ use ferryhook_core::delivery::{Consequence, Hold, Lane};
 use ferryhook_core::{Id, Source, source};
 
 use super::carry::Hand;
+use super::gate::Behind;
 use super::settle::Outcomes;
 use super::{Courier, lane_of};
 use crate::lanes::{LaneOf, Piece, Terms, Work};
@@ -14,34 +15,44 @@ use crate::routes::Way;
 impl Courier {
     /// The source or one of its connections changed, or anything may have.
     pub async fn changed(&self, source: Option<Id<Source>>) {
-        match source {
-            Some(source) => self.0.routes.forget(source),
-            None => self.0.routes.forget_all(),
-        }
         let mut lanes = self.0.lanes().lanes.of_source(source);
         lanes.sort_unstable();
         let mut sources: Vec<_> = lanes.iter().map(|(_, source)| *source).chain(source).collect();
         sources.sort_unstable();
         sources.dedup();
+        // Before anyone can see that a source is active again.
+        sources.iter().for_each(|id| self.close(*id));
+        match source {
+            Some(source) => self.0.routes.forget(source),
+            None => self.0.routes.forget_all(),
+        }
         for id in sources {
             // Nobody would tell the lanes later, so this must not be left undone.
             let Some(route) = self.0.until_stored(|| self.0.routes.find(id)).await else { return };
-            for way in route.iter().flat_map(|route| &route.ways) {
-                self.apply(way);
-            }
-            let of_source = lanes.iter().filter(|(_, source)| *source == id);
-            for (lane, source) in of_source {
-                let is_there = route.iter().flat_map(|route| &route.ways);
-                if !is_there.clone().any(|way| way.connection.id == lane.connection) {
-                    self.drain(*lane, *source);
+            let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
+            ways.iter().for_each(|way| self.apply(way));
+            for (lane, _) in lanes.iter().filter(|(_, source)| *source == id) {
+                if !ways.iter().any(|way| way.connection.id == lane.connection) {
+                    self.drain(*lane, id);
                 }
             }
-            if let Some(route) = route.filter(|route| route.source.status == source::Status::Active)
-            {
-                self.0.until_stored(|| crate::sweep::release(self, &route)).await;
-            }
+            self.release(id).await;
         }
         self.pump();
+    }
+
+    /// Lets go on what was held for a source, if it is active, and then whoever waits for that at
+    /// the gate.
+    pub(super) async fn release(&self, source: Id<Source>) {
+        let release = async || match self.0.routes.find(source).await? {
+            Some(route) if route.source.status == source::Status::Active => {
+                crate::sweep::release(self, &route).await
+            }
+            _ => Ok(()),
+        };
+        if self.0.until_stored(release).await.is_some() {
+            self.let_in(Behind::Release(source)).await;
+        }
     }
 
     /// Each connection's lane learns its new terms. One that is open now may have a queue.
