@@ -18,6 +18,9 @@ pub const REPLAY_CONCURRENCY_MAX: usize = 8;
 pub const FRESH_MAX: usize = 768;
 pub const FRESH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Events that wait, where order counts, for those before them to be in their lanes.
+pub const AT_THE_GATE_MAX: usize = 16 * 1024;
+
 /// Deliveries of one queue that are read at once. In order, more of them have to be in sight,
 /// because the first may have to wait while others need not.
 pub const QUEUE_PAGE: usize = 64;
@@ -48,6 +51,8 @@ pub const LEASE_MARGIN: Duration = Duration::from_secs(30);
 /// The store is asked again after a failure: how long at first, and at most.
 pub const STORE_PAUSE_FIRST: Duration = Duration::from_millis(50);
 pub const STORE_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// How often it is asked once the process is to stop; with those pauses that is three seconds.
+pub const STORE_TRIES_LAST: usize = 6;
 /// How often a step is tried that another's write came before.
 pub const CONFLICT_TRIES_MAX: usize = 8;
 
