@@ -53,7 +53,6 @@ pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;
 pub const CUSTOM_RESPONSE_BYTES_MAX: usize = 16 * 1024;
 pub const CONCURRENCY_MAX: u16 = 1_000;
 pub const RATE_PER_SECOND_MAX: u32 = 100_000;
-pub const ORDERING_KEY_BYTES_MAX: usize = 256;
 
 /// How long a replaced secret is still honoured.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);

@@ -332,6 +332,21 @@ impl HandOver for Courier {
             self.0.tasks.spawn("plan", rest);
         }
     }
+
+    fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
+        if self.0.feed.receiver_count() == 0 {
+            return;
+        }
+        let _ = self.0.feed.send(Happening::Accepted {
+            event: event.id,
+            source: route.source.id,
+            source_name: route.source.name.clone(),
+            method: event.method.clone(),
+            bytes: event.body.len(),
+            status: event.status,
+            is_duplicate,
+        });
+    }
 }
 
 impl Inner {

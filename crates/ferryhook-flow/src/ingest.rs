@@ -59,6 +59,9 @@ pub use tallies::Tallies;
 /// answer, so it must be quick and must not fail: what it loses is found by the sweep.
 pub trait HandOver: Send + Sync {
     fn take(&self, event: Stored<Event>, route: Arc<Route>);
+
+    /// Told of every event first, copies and those that nobody takes included.
+    fn heard(&self, _event: &Event, _route: &Route, _is_duplicate: bool) {}
 }
 
 /// What the operator decides about the door.
@@ -289,6 +292,8 @@ impl Door {
         now: Timestamp,
     ) -> Told {
         let (id, status) = (event.id, event.status);
+        let is_duplicate = matches!(accepted, Accepted::Duplicate { .. });
+        self.hand_over.heard(&event, route, is_duplicate);
         if let Accepted::Duplicate { first } = accepted {
             if let Some(first) = first {
                 self.tallies.count_copy(route.source.id, *first);

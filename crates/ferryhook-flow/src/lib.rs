@@ -27,6 +27,9 @@ pub mod limits;
 mod moment;
 mod tally;
 
+#[cfg(test)]
+mod probe;
+
 pub use courier::{Courier, Parts};
 pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};

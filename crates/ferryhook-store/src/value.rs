@@ -96,7 +96,7 @@ impl From<String> for Value {
 
 impl Value {
     /// The size DynamoDB would charge for it, closely enough to enforce its bounds.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Null | Self::Bool(_) => 1,
             Self::Number(_) => 21,
@@ -106,6 +106,14 @@ impl Value {
             Self::Map(map) => {
                 3 + map.iter().map(|(name, value)| 1 + name.len() + value.bytes()).sum::<usize>()
             }
+        }
+    }
+
+    /// A whole number and this amount; nothing else can be added to.
+    pub(crate) fn plus(&self, amount: i64) -> Option<Value> {
+        match self {
+            Self::Number(Number::Int(number)) => number.checked_add(amount).map(Into::into),
+            _ => None,
         }
     }
 
@@ -157,13 +165,9 @@ impl Item {
 
     /// Adds to a number; an absent one counts as zero, as in DynamoDB.
     pub fn add(&mut self, name: &Name, amount: i64) -> Result<(), StoreError> {
-        let sum = match self.get(name) {
-            None => Some(amount),
-            Some(Value::Number(Number::Int(number))) => number.checked_add(amount),
-            Some(_) => None,
-        };
+        let sum = self.get(name).map_or(Some(amount.into()), |value| value.plus(amount));
         let sum = sum.ok_or_else(|| StoreError::Malformed(format!("cannot add to {name:?}")))?;
-        self.set(name.clone(), sum.into());
+        self.set(name.clone(), sum);
         Ok(())
     }
 

@@ -34,6 +34,7 @@ pub struct Wired {
     /// Awaited after the last connection has gone.
     pub tasks: Tasks,
     pub store: Store,
+    pub bell: Bell,
 }
 
 /// What a server is for.
@@ -66,9 +67,9 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         guard: guard.clone(),
         shared: config.store == StoreKind::Dynamodb,
     });
-    let bell = bell(&courier, &tasks);
+    let bell = bell(&routes, &courier, &tasks);
     let desk = Desk::of(courier.clone(), storage.store.clone(), env.clone(), routes.clone());
-    control(config, &env, &storage, guard, (bell, desk), &tasks);
+    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         remember: DAY * config.dynamo.ttl_days,
@@ -86,13 +87,15 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         Purpose::Development => router(app).merge(echo::router(store.clone(), env.clone())),
     };
     let front = Front { ingest, router, env };
-    Ok(Wired { front, courier, readiness, tasks, store })
+    Ok(Wired { front, courier, readiness, tasks, store, bell })
 }
 
 /// Rung by whoever changes a source or a connection in this process.
-fn bell(courier: &Courier, tasks: &Tasks) -> Bell {
-    let (courier, tasks) = (courier.clone(), tasks.clone());
+fn bell(routes: &Routes, courier: &Courier, tasks: &Tasks) -> Bell {
+    let (routes, courier, tasks) = (routes.clone(), courier.clone(), tasks.clone());
     Arc::new(move |changed| {
+        // Before whoever asked for the change hears that it is made.
+        routes.forget(changed.source);
         let courier = courier.clone();
         tasks.spawn("change", async move { courier.changed(Some(changed.source)).await });
     })

@@ -119,17 +119,20 @@ impl Inner {
         next: &Delivery,
         attempt: Option<&ferryhook_core::Attempt>,
     ) -> Result<Option<Stored<Delivery>>, StoreError> {
-        let found = self.store.deliveries().find(event.id, next.connection_id).await?;
-        if let (Some(found), Some(attempt)) = (&found, attempt) {
-            let number = attempt.number.max(found.attempts.saturating_add(1));
-            let attempt = ferryhook_core::Attempt { number, ..attempt.clone() };
-            match self.store.attempts().record(&attempt).await {
-                Ok(()) => {}
+        let deliveries = self.store.deliveries();
+        for tries in 0..limits::CONFLICT_TRIES_MAX as u16 {
+            let found = deliveries.find(event.id, next.connection_id).await?;
+            let (Some(found), Some(attempt)) = (&found, attempt) else { return Ok(found) };
+            let free = found.attempts.saturating_add(1).saturating_add(tries);
+            let attempt =
+                ferryhook_core::Attempt { number: attempt.number.max(free), ..attempt.clone() };
+            match deliveries.count_attempt(found, &attempt).await {
+                Ok(counted) => return Ok(Some(counted)),
                 Err(error) if error.is_refused() => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(found)
+        deliveries.find(event.id, next.connection_id).await
     }
 
     /// By its key, which the id and the source make up.

@@ -444,3 +444,6 @@ impl Lane {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,6 +88,18 @@ impl Deliveries<'_> {
         Ok((was.followed_by(now), moved(stood, stands)))
     }
 
+    /// Keeps an attempt that decides nothing any more. The delivery counts it, so that the next
+    /// one has another number, and stays as it is.
+    pub async fn count_attempt(
+        &self,
+        was: &Stored<Delivery>,
+        attempt: &Attempt,
+    ) -> Result<Stored<Delivery>, StoreError> {
+        let now = Delivery { attempts: attempt.number, ..was.record.clone() };
+        self.0.commit_buffered(Batch::new().replace(was, &now).insert(attempt)).await?;
+        Ok(was.followed_by(now))
+    }
+
     /// Deliveries of an event begin again, or for the first time, and the event stands accordingly:
     /// one commit, and durable, because somebody asked for it. `beside` are those that stay as they
     /// are and that the event's new standing rests on; it is refused if one of them has moved.

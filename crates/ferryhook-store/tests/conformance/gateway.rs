@@ -528,6 +528,23 @@ pub(crate) async fn a_delivery_is_settled_together_with_its_event(bench: Bench) 
     assert_eq!(due(&bench, &delivery).await, 0);
 }
 
+/// It came too late to decide anything: the delivery stays as it is, and the number is taken.
+pub(crate) async fn a_late_attempt_is_counted(bench: Bench) {
+    let event = accepted(&bench, bench.event(bench.home())).await;
+    let delivery = bench.delivery(&event);
+    let deliveries = bench.store.deliveries();
+    deliveries.create(&delivery).await.unwrap();
+    let was = deliveries.find(event.id, delivery.connection_id).await.unwrap().unwrap();
+    let number = was.attempts + 1;
+    let attempt = bench.attempt(&delivery, number);
+    let counted = deliveries.count_attempt(&was, &attempt).await.unwrap();
+    assert_eq!((counted.attempts, counted.state), (number, was.state));
+    let found = deliveries.find(event.id, delivery.connection_id).await.unwrap();
+    assert_eq!(found, Some(counted.clone()));
+    let again = deliveries.count_attempt(&counted, &attempt).await;
+    assert!(again.unwrap_err().is_refused());
+}
+
 /// It keeps its place in the queue, and no worker may take it.
 pub(crate) async fn a_held_delivery_waits_in_its_queue(bench: Bench) {
     let event = bench.event(bench.home());

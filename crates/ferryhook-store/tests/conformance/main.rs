@@ -283,6 +283,7 @@ macro_rules! conformance {
                     an_event_that_nobody_wants_is_planned_with_nothing,
                     gateway_attempts_create_with_the_delivery,
                     a_delivery_is_settled_together_with_its_event,
+                    a_late_attempt_is_counted,
                     a_held_delivery_waits_in_its_queue,
                     an_ordered_queue_is_in_the_order_of_its_events,
                     connections_of_all_accounts_are_listed_for_their_queues,

@@ -14,13 +14,18 @@ mod receiver;
 mod sender;
 mod way;
 
+mod apply;
 mod backups;
 mod bench;
 mod configuration;
 mod crash;
+mod dev;
 mod durable;
 mod health;
+mod hostile;
+mod http2;
 mod idle;
+mod ingest;
 mod schema;
 mod stopping;
 mod storage;

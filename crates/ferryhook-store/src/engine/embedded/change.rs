@@ -4,11 +4,10 @@
 //! attributes become bytes. `decide` runs on the writer's thread: it checks the condition
 //! against what is there now and says what is to be written. Both are pure.
 
-use ferryhook_core::limits;
-use lsm_tree::UserKey;
+use lsm_tree::{UserKey, UserValue};
 
-use super::codec::{self, Head, Place};
-use super::layout;
+use super::codec::{self, Place, View};
+use super::layout::{self, Keys};
 use super::young::Mark;
 use crate::StoreError;
 use crate::batch::{Action, Condition, Insert, Moves, Patch};
@@ -18,54 +17,52 @@ use crate::value;
 #[derive(Debug)]
 pub(super) enum Change {
     Insert {
-        key: Vec<u8>,
+        key: UserKey,
         name: Key,
         expires: Option<i64>,
-        tail: Vec<u8>,
-        content: Option<Vec<u8>>,
-        entries: Vec<Entry>,
+        /// The row as the tree keeps it; without its expiry and place if it has content.
+        row: Row,
+        entries: Vec<UserKey>,
     },
     Patch {
-        key: Vec<u8>,
+        key: UserKey,
         patch: Box<Patch>,
-        dropped: Vec<Entry>,
-        added: Vec<Entry>,
+        dropped: Vec<UserKey>,
+        added: Vec<UserKey>,
         /// Written again only when the row's expiry changes, which they carry too.
-        kept: Vec<Entry>,
+        kept: Vec<IndexKey>,
     },
     Delete {
-        key: Vec<u8>,
+        key: UserKey,
         name: Key,
         condition: Condition,
-        entries: Vec<Entry>,
+        entries: Vec<UserKey>,
     },
     Require {
-        key: Vec<u8>,
+        key: UserKey,
         name: Key,
         condition: Condition,
     },
     /// The engine's own: gives content a new place if the row still points at the old one.
     Relocate {
-        key: Vec<u8>,
+        key: UserKey,
         from: Place,
         content: Vec<u8>,
     },
     /// The engine's own: a note about its segments, and its end.
     Note {
-        key: Vec<u8>,
+        key: UserKey,
         value: Vec<u8>,
     },
     Forget {
-        key: Vec<u8>,
+        key: UserKey,
     },
 }
 
-/// The key of an index entry.
 #[derive(Debug)]
-pub(super) enum Entry {
-    Plain(Vec<u8>),
-    /// Of an index whose entries begin their life outside the tree.
-    Young(UserKey),
+pub(super) enum Row {
+    Whole(UserValue),
+    WithContent { tail: Vec<u8>, content: Vec<u8> },
 }
 
 /// What is to be written: into the tree, and what happens to markers.
@@ -78,48 +75,48 @@ pub(super) struct Writes {
 /// What is to be written, with owned bytes.
 #[derive(Debug)]
 pub(super) enum Write {
-    Put { key: Vec<u8>, value: Vec<u8> },
-    PutWithContent { key: Vec<u8>, expires: Option<i64>, content: Vec<u8>, tail: Vec<u8> },
-    Delete { key: Vec<u8> },
+    Put { key: UserKey, value: UserValue },
+    PutWithContent { key: UserKey, expires: Option<i64>, content: Vec<u8>, tail: Vec<u8> },
+    Delete { key: UserKey },
 }
 
-pub(super) fn prepare(action: Action) -> Change {
-    let key = layout::row_key(action.key());
+pub(super) fn prepare(actions: Vec<Action>) -> Vec<Change> {
+    let mut keys = Keys::default();
+    actions.into_iter().map(|action| prepare_one(action, &mut keys)).collect()
+}
+
+fn prepare_one(action: Action, keys: &mut Keys) -> Change {
+    let key = keys.row(action.key());
     match action {
         Action::Insert(insert) => {
             let Insert { kind, version, key: name, indexes, expires, item, content, .. } = insert;
-            Change::Insert {
-                key,
-                expires,
-                tail: codec::row_tail(kind, version, 1, &item),
-                content: (!content.is_empty()).then(|| codec::item_bytes(&content)),
-                entries: indexes.iter().map(|entry| entry_of(entry, &name)).collect(),
-                name,
-            }
+            let row = match content.is_empty() {
+                true => Row::Whole(codec::row_value(kind, version, expires, &item)),
+                false => Row::WithContent {
+                    tail: codec::row_tail(kind, version, 1, &item),
+                    content: codec::item_bytes(&content),
+                },
+            };
+            let entries = indexes.iter().map(|entry| keys.entry(entry, &name)).collect();
+            Change::Insert { key, name, expires, row, entries }
         }
-        Action::Patch(patch) => {
+        Action::Patch(mut patch) => {
             let (mut dropped, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-            if let Some(Moves { from, to, .. }) = &patch.moves {
-                let bytes = |entry| entry_of(entry, &patch.key);
-                dropped.extend(from.iter().filter(|entry| !to.contains(entry)).map(bytes));
-                added.extend(to.iter().filter(|entry| !from.contains(entry)).map(bytes));
-                kept.extend(to.iter().filter(|entry| from.contains(entry)).map(bytes));
+            if let Some(Moves { from, to, .. }) = &mut patch.moves {
+                let gone = from.iter().filter(|entry| !to.contains(entry));
+                dropped.extend(gone.map(|entry| keys.entry(entry, &patch.key)));
+                let come = to.iter().filter(|entry| !from.contains(entry));
+                added.extend(come.map(|entry| keys.entry(entry, &patch.key)));
+                kept.extend(to.drain(..).filter(|entry| from.contains(entry)));
             }
             Change::Patch { key, patch: Box::new(patch), dropped, added, kept }
         }
         Action::Delete(delete) => {
-            let entries = delete.indexes.iter().map(|entry| entry_of(entry, &delete.key)).collect();
+            let entries = delete.indexes.iter().map(|entry| keys.entry(entry, &delete.key));
+            let entries = entries.collect();
             Change::Delete { key, name: delete.key, condition: delete.condition, entries }
         }
         Action::Require { key: name, condition } => Change::Require { key, name, condition },
-    }
-}
-
-fn entry_of(entry: &IndexKey, row: &Key) -> Entry {
-    let key = layout::entry_key(entry, row);
-    match layout::is_young(entry.index) {
-        true => Entry::Young(key.into()),
-        false => Entry::Plain(key),
     }
 }
 
@@ -137,39 +134,39 @@ impl Writes {
         self.marks.truncate(marks);
     }
 
-    fn put(&mut self, key: Vec<u8>, value: Vec<u8>) {
-        self.tree.push(Write::Put { key, value });
+    fn put(&mut self, key: UserKey, value: impl Into<UserValue>) {
+        self.tree.push(Write::Put { key, value: value.into() });
     }
 
-    fn delete(&mut self, key: Vec<u8>) {
+    fn delete(&mut self, key: UserKey) {
         self.tree.push(Write::Delete { key });
     }
 
     /// Entries that are not there yet.
-    fn enter(&mut self, entries: Vec<Entry>, expires: Option<i64>) {
-        for entry in entries {
-            match entry {
-                Entry::Plain(key) => self.put(key, codec::expiry_bytes(expires).to_vec()),
-                Entry::Young(key) => self.marks.push(Mark::Enter { key, expires }),
+    fn enter(&mut self, entries: Vec<UserKey>, expires: Option<i64>) {
+        for key in entries {
+            match layout::is_marker(&key) {
+                true => self.marks.push(Mark::Enter { key, expires }),
+                false => self.put(key, codec::expiry_bytes(expires)),
             }
         }
     }
 
     /// Entries that may be there already.
-    fn renew(&mut self, entries: Vec<Entry>, expires: Option<i64>) {
-        for entry in entries {
-            match entry {
-                Entry::Plain(key) => self.put(key, codec::expiry_bytes(expires).to_vec()),
-                Entry::Young(key) => self.marks.push(Mark::Renew { key, expires }),
+    fn renew(&mut self, entries: Vec<UserKey>, expires: Option<i64>) {
+        for key in entries {
+            match layout::is_marker(&key) {
+                true => self.marks.push(Mark::Renew { key, expires }),
+                false => self.put(key, codec::expiry_bytes(expires)),
             }
         }
     }
 
-    fn leave(&mut self, entries: Vec<Entry>) {
-        for entry in entries {
-            match entry {
-                Entry::Plain(key) => self.delete(key),
-                Entry::Young(key) => self.marks.push(Mark::Leave { key }),
+    fn leave(&mut self, entries: Vec<UserKey>) {
+        for key in entries {
+            match layout::is_marker(&key) {
+                true => self.marks.push(Mark::Leave { key }),
+                false => self.delete(key),
             }
         }
     }
@@ -179,9 +176,10 @@ impl Change {
     /// Its share of the memory that waiting commits may take.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Insert { tail, content, .. } => {
-                512 + tail.len() + content.as_ref().map_or(0, Vec::len)
+            Self::Insert { row: Row::WithContent { tail, content }, .. } => {
+                512 + tail.len() + content.len()
             }
+            Self::Insert { row: Row::Whole(value), .. } => 512 + value.len(),
             Self::Patch { patch, .. } => 512 + value::bytes(&patch.set),
             Self::Relocate { content, .. } => 512 + content.len(),
             _ => 512,
@@ -210,7 +208,7 @@ impl Change {
         writes: &mut Writes,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Insert { key, name, expires, tail, content, entries } => {
+            Self::Insert { key, name, expires, row, entries } => {
                 if found.is_some() {
                     return Err(refused(place_in_batch, name, Condition::Absent));
                 }
@@ -219,26 +217,28 @@ impl Change {
                     true => writes.renew(entries, expires),
                     false => writes.enter(entries, expires),
                 }
-                writes.tree.push(match content {
-                    Some(content) => Write::PutWithContent { key, expires, content, tail },
-                    None => Write::Put { key, value: codec::assemble(expires, None, &tail) },
+                writes.tree.push(match row {
+                    Row::Whole(value) => Write::Put { key, value },
+                    Row::WithContent { tail, content } => {
+                        Write::PutWithContent { key, expires, content, tail }
+                    }
                 });
             }
             Self::Patch { key, patch, dropped, added, kept } => {
-                let head = found.map(codec::read_head).transpose()?;
-                let Some(mut head) = head.filter(|head| holds(&patch.condition, head)) else {
+                let view = found.map(View::of).transpose()?;
+                let holds = view.map_or(Ok(false), |view| holds(&patch.condition, &view))?;
+                let Some(view) = view.filter(|_| holds) else {
                     return Err(refused(place_in_batch, patch.key, patch.condition));
                 };
-                let expires_before = head.expires;
-                apply(&mut head, *patch)?;
+                let value = view.patched(&patch)?;
+                let expires = codec::expiry_of(&value);
                 writes.leave(dropped);
-                writes.enter(added, head.expires);
-                if head.expires != expires_before {
-                    writes.renew(kept, head.expires);
+                writes.enter(added, expires);
+                if expires != view.expires {
+                    let mut keys = Keys::default();
+                    let kept = kept.iter().map(|entry| keys.entry(entry, &patch.key));
+                    writes.renew(kept.collect(), expires);
                 }
-                let row = &head.row;
-                let tail = codec::row_tail(row.kind, row.version, row.revision, &row.item);
-                let value = codec::assemble(head.expires, head.place, &tail);
                 writes.put(key, value);
             }
             Self::Delete { key, name, condition, entries } => {
@@ -262,31 +262,6 @@ impl Change {
     }
 }
 
-fn apply(head: &mut Head, patch: Patch) -> Result<(), StoreError> {
-    let item = &mut head.row.item;
-    for (name, amount) in &patch.add {
-        item.add(name, *amount)?;
-    }
-    for name in &patch.remove {
-        item.remove(name);
-    }
-    for (name, value) in patch.set {
-        item.set(name, value);
-    }
-    let bytes = item.bytes() + head.place.map_or(0, |place| place.length as usize);
-    if bytes > limits::ITEM_BYTES_MAX {
-        let (key, max) = (patch.key, limits::ITEM_BYTES_MAX);
-        return Err(StoreError::OutOfBounds(format!(
-            "{key} would have {bytes} bytes, an item may have {max}"
-        )));
-    }
-    head.row.revision += 1;
-    if let Some(moves) = patch.moves {
-        head.expires = moves.expires;
-    }
-    Ok(())
-}
-
 fn check(
     place: usize,
     name: Key,
@@ -296,18 +271,18 @@ fn check(
     let holds = match found {
         None => condition == Condition::Absent,
         Some(_) if condition == Condition::Absent => false,
-        Some(found) => holds(&condition, &codec::read_head(found)?),
+        Some(found) => holds(&condition, &View::of(found)?)?,
     };
     if holds { Ok(()) } else { Err(refused(place, name, condition)) }
 }
 
-fn holds(condition: &Condition, head: &Head) -> bool {
-    match condition {
+fn holds(condition: &Condition, view: &View<'_>) -> Result<bool, StoreError> {
+    Ok(match condition {
         Condition::Absent => false,
         Condition::Exists => true,
-        Condition::Revision(revision) => head.row.revision == *revision,
-        Condition::Is(name, value) => head.row.item.get(name) == Some(value),
-    }
+        Condition::Revision(revision) => view.revision == *revision,
+        Condition::Is(name, value) => view.get(name)?.as_ref() == Some(value),
+    })
 }
 
 fn refused(action: usize, key: Key, condition: Condition) -> StoreError {

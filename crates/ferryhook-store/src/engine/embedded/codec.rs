@@ -8,12 +8,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use lsm_tree::UserValue;
 
 use super::names;
 use crate::StoreError;
 use crate::engine::Row;
 use crate::record::Kind;
 use crate::value::{Item, Number, Value};
+
+mod view;
+
+pub(super) use view::View;
 
 const HAS_CONTENT: u8 = 1;
 
@@ -98,13 +103,34 @@ pub(super) fn place_of(value: &[u8]) -> Option<Place> {
 }
 
 /// Gives a row's value, which has content, the place where it lies.
-pub(super) fn set_place(value: &mut [u8], place: Place) {
-    value[5..5 + PLACE_BYTES].copy_from_slice(&place.to_bytes());
+pub(super) fn with_place(value: &[u8], place: Place) -> UserValue {
+    let mut bytes = value.to_vec();
+    bytes[5..5 + PLACE_BYTES].copy_from_slice(&place.to_bytes());
+    bytes.into()
+}
+
+/// The value of a new row that has no content.
+pub(super) fn row_value(kind: Kind, version: u8, expires: Option<i64>, item: &Item) -> UserValue {
+    let mut bytes = Vec::with_capacity(item.bytes() + 32);
+    bytes.extend_from_slice(&expiry_bytes(expires));
+    bytes.push(0);
+    push_tail(&mut bytes, kind, version, 1, item);
+    bytes.into()
 }
 
 /// The value for the tree, from what `row_tail` made and where the content went.
 pub(super) fn assemble(expires: Option<i64>, place: Option<Place>, tail: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(5 + PLACE_BYTES + tail.len());
+    assemble_into(&mut bytes, expires, place, tail);
+    bytes
+}
+
+pub(super) fn assemble_into(
+    bytes: &mut Vec<u8>,
+    expires: Option<i64>,
+    place: Option<Place>,
+    tail: &[u8],
+) {
     bytes.extend_from_slice(&expiry_bytes(expires));
     match place {
         Some(place) => {
@@ -114,16 +140,19 @@ pub(super) fn assemble(expires: Option<i64>, place: Option<Place>, tail: &[u8]) 
         None => bytes.push(0),
     }
     bytes.extend_from_slice(tail);
-    bytes
 }
 
 /// Kind, version, revision and attributes: all that does not depend on where things lie.
 pub(super) fn row_tail(kind: Kind, version: u8, revision: u64, item: &Item) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(item.bytes() + 32);
-    bytes.extend_from_slice(&[kind as u8, version]);
-    push_varint(&mut bytes, revision);
-    push_item(&mut bytes, item);
+    push_tail(&mut bytes, kind, version, revision, item);
     bytes
+}
+
+fn push_tail(bytes: &mut Vec<u8>, kind: Kind, version: u8, revision: u64, item: &Item) {
+    bytes.extend_from_slice(&[kind as u8, version]);
+    push_varint(bytes, revision);
+    push_item(bytes, item);
 }
 
 pub(super) fn read_head(value: &[u8]) -> Result<Head, StoreError> {
@@ -166,14 +195,18 @@ pub(super) fn read_item(bytes: &[u8]) -> Option<Item> {
 fn push_item(bytes: &mut Vec<u8>, item: &Item) {
     push_varint(bytes, item.len() as u64);
     for (name, value) in item.iter() {
-        match names::number_of(name) {
-            Some(number) => push_varint(bytes, number),
-            None => {
-                push_varint(bytes, 0);
-                push_bytes(bytes, name.as_bytes());
-            }
-        }
+        push_name(bytes, name);
         push_value(bytes, value);
+    }
+}
+
+fn push_name(bytes: &mut Vec<u8>, name: &str) {
+    match names::number_of(name) {
+        Some(number) => push_varint(bytes, number),
+        None => {
+            push_varint(bytes, 0);
+            push_bytes(bytes, name.as_bytes());
+        }
     }
 }
 

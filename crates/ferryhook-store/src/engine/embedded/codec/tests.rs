@@ -1,4 +1,7 @@
 use super::*;
+use crate::batch::Patch;
+use crate::key::Key;
+use crate::tables::Table;
 use proptest::prelude::*;
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -49,6 +52,72 @@ proptest! {
     fn a_cut_row_is_an_error(item in any_item(), cut in any::<prop::sample::Index>()) {
         let value = assemble(None, None, &row_tail(Kind::User, 1, 1, &item));
         prop_assert!(read_head(&value[..cut.index(value.len())]).is_err());
+    }
+}
+
+/// Changes of names that the item has and of names that it has not, each once.
+fn any_patch() -> impl Strategy<Value = Patch> {
+    let change = prop_oneof![
+        any_value().prop_map(|value| (Some(value), 0)),
+        (-5i64..5).prop_map(|amount| (None, amount)),
+    ];
+    let changes = prop::collection::btree_map("[a-d]|eventId|status", change, 0..6);
+    (changes, any::<u8>()).prop_map(|(changes, removed)| {
+        let mut patch = Patch::of(Kind::Event, Key::alone(Table::Hooks, "p"));
+        for (place, (name, change)) in changes.into_iter().enumerate() {
+            patch = match change {
+                _ if removed & (1 << place) != 0 => patch.remove(name),
+                (Some(value), _) => patch.set(name, value),
+                (None, amount) => patch.add(name, amount),
+            };
+        }
+        patch
+    })
+}
+
+proptest! {
+    /// As if the row were read, changed attribute by attribute, and written.
+    #[test]
+    fn a_row_is_changed_as_bytes_like_an_item(
+        plain in any_item(), known in prop::collection::btree_map("[a-d]|status", any_value(), 0..4),
+        patch in any_patch(), expires in prop::option::of(1i64..4_000_000_000),
+    ) {
+        let mut item = plain;
+        for (name, value) in known {
+            item.set(name.into(), value);
+        }
+        let place = Some(Place { segment: 1, offset: 2, length: 3, check: 4 });
+        let value = assemble(expires, place, &row_tail(Kind::Event, 3, 7, &item));
+        let view = View::of(&value).unwrap();
+        for (name, value) in item.iter() {
+            prop_assert_eq!(view.get(name).unwrap(), Some(value.clone()));
+        }
+        prop_assert_eq!(view.get("absent").unwrap(), None);
+
+        let mut expected = item;
+        let sums = patch.add.iter().try_for_each(|(name, amount)| expected.add(name, *amount));
+        let found = view.patched(&patch);
+        prop_assert_eq!(found.is_err(), sums.is_err());
+        if let Ok(found) = found {
+            for name in &patch.remove {
+                expected.remove(name);
+            }
+            for (name, value) in &patch.set {
+                expected.set(name.clone(), value.clone());
+            }
+            let row = Row { kind: Kind::Event, version: 3, revision: 8, item: expected };
+            prop_assert_eq!(read_head(&found).unwrap(), Head { expires, place, row });
+        }
+    }
+
+    #[test]
+    fn strange_rows_never_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..80), patch in any_patch(),
+    ) {
+        if let Ok(view) = View::of(&bytes) {
+            let _ = view.patched(&patch);
+            let _ = view.get("status");
+        }
     }
 }
 
