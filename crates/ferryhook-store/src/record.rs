@@ -12,7 +12,7 @@ use crate::StoreError;
 use crate::engine::Row;
 use crate::key::{IndexKey, Key};
 use crate::tables::Table;
-use crate::value::{self, Item, Name, Value};
+use crate::value::{self, Name, SerError, Value};
 
 /// Which noun a stored row is. The numbers are stored and never given to another noun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -205,8 +205,11 @@ impl<T: Record> Stored<T> {
     }
 }
 
-pub(crate) fn item_of<T: Record>(record: &T) -> Result<Item, StoreError> {
-    value::to_item(record).map_err(|error| {
-        StoreError::Malformed(format!("this {} cannot be stored: {error}", T::KIND))
-    })
+#[cfg(test)]
+pub(crate) fn item_of<T: Record>(record: &T) -> Result<value::Item, StoreError> {
+    value::to_item(record).map_err(|error| not_stored(T::KIND, error))
+}
+
+pub(crate) fn not_stored(kind: Kind, error: SerError) -> StoreError {
+    StoreError::Malformed(format!("this {kind} cannot be stored: {error}"))
 }

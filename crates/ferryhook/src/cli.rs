@@ -35,6 +35,8 @@ pub enum Command {
     /// What the file does not name is left alone, unless --prune is given. Exits with 2 when
     /// --dry-run has found something to change.
     Apply(Apply),
+    /// Print sources and connections as a file for `apply`, without their secrets.
+    Export(FlagsOf<StoreScope>),
     /// Look at events and at what became of them.
     #[command(subcommand)]
     Events(EventsCommand),

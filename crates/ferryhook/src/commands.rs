@@ -8,6 +8,7 @@ mod config;
 mod dead_letters;
 mod dev;
 mod events;
+mod export;
 mod replay;
 mod restore;
 mod schema;
@@ -31,6 +32,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Dev(asked) => dev::run(&asked)?,
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
+        Command::Export(flags) => export::run(&flags)?,
         Command::Events(command) => return events::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),

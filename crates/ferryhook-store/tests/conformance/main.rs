@@ -254,6 +254,7 @@ macro_rules! conformance {
                     gateway_get_user_by_email,
                     gateway_list_sources_for_user,
                     gateway_get_source_by_id,
+                    gateway_edit_a_source_with_its_connections,
                     gateway_list_connections_for_source,
                     gateway_authenticate_api_key,
                     gateway_list_events_for_source_newest_first,
