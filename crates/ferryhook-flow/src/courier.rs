@@ -68,6 +68,8 @@ pub(crate) struct Inner {
     lanes: Mutex<Watched>,
     /// Something is due earlier than the watch knows.
     bell: Notify,
+    /// Somebody has asked for a replay of many events.
+    pub(crate) replays: Notify,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
@@ -97,6 +99,7 @@ impl Courier {
             tasks: Tasks::new(),
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
+            replays: Notify::new(),
             taken: Mutex::default(),
             gate: Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
@@ -112,6 +115,11 @@ impl Courier {
         let sweep = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("sweep", async move { crate::sweep::run(&sweep, stop).await });
+        let replays = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0
+            .tasks
+            .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });

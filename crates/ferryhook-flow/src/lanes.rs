@@ -79,6 +79,16 @@ pub(crate) enum Piece {
     Stored(Box<Stored<Delivery>>),
 }
 
+impl Work {
+    /// As the store counts its changes; nothing for what the store may not have yet.
+    fn revision(&self) -> u64 {
+        match &self.piece {
+            Piece::Fresh(..) => 0,
+            Piece::Stored(delivery) => delivery.revision,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Step {
     Send(LaneOf, Work),

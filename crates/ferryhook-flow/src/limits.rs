@@ -58,3 +58,24 @@ pub const CONFLICT_TRIES_MAX: usize = 8;
 
 /// From the signal to stop until attempts that are still under way are cut.
 pub const DRAIN: Duration = Duration::from_secs(20);
+
+/// Replays of many events at once; one for each account.
+pub const REPLAYS_MAX: usize = 8;
+/// Of one replay: events that are looked at together, and those that begin together.
+pub const REPLAY_PAGE: usize = 100;
+pub const REPLAY_AT_ONCE: usize = 16;
+/// Where a replay stands is saved after so many events or so much time.
+pub const REPLAY_SAVE_EVENTS: usize = 100;
+pub const REPLAY_SAVE_EVERY: Duration = Duration::from_secs(1);
+/// A queue that is longer than this gets nothing more; one that is not gets as many again before
+/// it is looked at the next time.
+pub const REPLAY_AHEAD: usize = 500;
+pub const REPLAY_ROOM_PAUSE: Duration = Duration::from_secs(1);
+/// Where several processes share a store, how long a replay is left to one that is silent, and how
+/// often the others look.
+pub const REPLAY_LEASE: Duration = Duration::from_secs(60);
+pub const REPLAY_LOOK_EVERY: Duration = Duration::from_secs(10);
+/// Replays that are looked at to find those whose turn it is.
+pub const REPLAYS_LOOKED_AT_MAX: usize = 1000;
+/// Events that one count looks at.
+pub const COUNTED_MAX: usize = 10_000;

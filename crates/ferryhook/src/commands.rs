@@ -5,6 +5,7 @@ mod backup;
 mod bench;
 mod columns;
 mod config;
+mod dead_letters;
 mod dev;
 mod events;
 mod export;
@@ -34,6 +35,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Export(flags) => export::run(&flags)?,
         Command::Events(command) => return events::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
+        Command::DeadLetters(command) => return dead_letters::run(&command),
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),

@@ -28,7 +28,7 @@ pub(super) struct Lane {
     /// Every event that is in a queue, being sent, being settled or being stored: the store may
     /// have it, and it must not be read again.
     in_hand: HashSet<Id<Event>>,
-    /// Those of them that began again in the store before their last outcome was told here.
+    /// Those of them that have begun again in the store, which is not known here yet.
     renewed: HashSet<Id<Event>>,
     /// Turned away and not yet in the store: what comes behind them must not pass them.
     spilling: usize,
@@ -175,14 +175,22 @@ impl Lane {
         }
     }
 
-    /// What is known here of this delivery is out of date. If it waits, the next page has it as it
-    /// is now; if it is being settled, the page after that.
+    /// What is known here of this delivery is out of date. If it waits it keeps its place, so that
+    /// nothing passes it, until a page has it as it is now; if it is just being settled, the page
+    /// after that has it.
     pub(super) fn renewed(&mut self, event: Id<Event>) {
-        if let Some(place) = self.stored.iter().position(|work| work.event == event) {
-            self.stored.remove(place);
-            self.let_go(event);
-        } else if self.in_hand.contains(&event) {
+        if self.in_hand.contains(&event) {
             self.renewed.insert(event);
+        }
+    }
+
+    fn renew(&mut self, work: Work) {
+        let mut waiting = self.stored.iter_mut();
+        if let Some(known) = waiting.find(|known| known.event == work.event)
+            && known.revision() < work.revision()
+        {
+            self.renewed.remove(&work.event);
+            *known = work;
         }
     }
 
@@ -317,11 +325,14 @@ impl Lane {
     pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
         let gone = std::mem::take(&mut self.backlog.gone_meanwhile);
         for work in works {
-            if !gone.contains(&work.event) && self.in_hand.insert(work.event) {
-                match self.terms.ordering {
-                    Some(_) => self.insert_in_order(work),
-                    None => self.stored.push_back(work),
-                }
+            if gone.contains(&work.event) {
+                continue;
+            }
+            match (self.in_hand.insert(work.event), self.terms.ordering) {
+                (true, Some(_)) => self.insert_in_order(work),
+                (true, None) => self.stored.push_back(work),
+                (false, _) if self.renewed.contains(&work.event) => self.renew(work),
+                (false, _) => {}
             }
         }
         let meanwhile = self.backlog.meanwhile.take();
@@ -409,6 +420,7 @@ impl Lane {
             works.partition(|work| matches!(work.piece, Piece::Fresh(..)));
         for work in &stored {
             self.let_go(work.event);
+            self.renewed.remove(&work.event);
             self.put_back(work);
         }
         self.spilling += fresh.len();
