@@ -234,6 +234,13 @@ impl Courier {
         self.pump();
     }
 
+    /// What an earlier run has left is in its lanes.
+    pub(crate) fn begin(&self) {
+        let now = self.0.now();
+        self.0.lanes().lanes.start(now);
+        self.pump();
+    }
+
     pub(crate) fn inner(&self) -> &Inner {
         &self.0
     }

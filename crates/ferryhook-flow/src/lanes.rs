@@ -95,6 +95,7 @@ pub(crate) struct Lanes {
     running: HashMap<Id<Account>, usize>,
     /// Bytes of events that wait in memory.
     bytes: usize,
+    started: bool,
     stopped: bool,
 }
 
@@ -107,6 +108,7 @@ impl Lanes {
             slots: limits::SLOTS_MAX,
             running: HashMap::new(),
             bytes: 0,
+            started: false,
             stopped: false,
         }
     }
@@ -188,7 +190,7 @@ impl Lanes {
                 self.turns.leave();
                 continue;
             };
-            match lane.ready(now) {
+            match lane.ready(now, self.started) {
                 Ready::Read => {
                     let (from, limit) = lane.read();
                     return Some(Step::Read(id, from, limit));
@@ -273,6 +275,15 @@ impl Lanes {
         }
     }
 
+    /// Everything that an earlier run has left is in its lane or noted: those that keep an order
+    /// may begin.
+    pub(crate) fn start(&mut self, now: Moment) {
+        self.started = true;
+        let mut all: Vec<_> = self.lanes.keys().copied().collect();
+        all.sort_unstable();
+        all.into_iter().for_each(|id| self.poke(id, now));
+    }
+
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
@@ -296,7 +307,7 @@ impl Lanes {
 
     fn poke(&mut self, id: LaneId, now: Moment) {
         let Some(lane) = self.lanes.get(&id) else { return };
-        match lane.ready(now) {
+        match lane.ready(now, self.started) {
             Ready::Send | Ready::Read => self.turns.enter(lane.account, lane.source, id),
             Ready::At(at) => self.set_timer(id, at),
             Ready::Idle => {}

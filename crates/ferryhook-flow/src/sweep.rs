@@ -66,6 +66,7 @@ async fn recover(courier: &Courier) -> Timestamp {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
     }
+    courier.begin();
     courier.let_in(Behind::TheStart).await;
     until
 }

@@ -85,7 +85,7 @@ impl Courier {
     /// What was only in memory is stored as held.
     fn put_down(&self, of: LaneOf, works: Vec<Work>) {
         for work in works {
-            let Work { piece: Piece::Fresh(parcel, place), event, since, .. } = work else {
+            let Work { piece: Piece::Fresh(parcel, place), event, due, since, .. } = work else {
                 continue;
             };
             let courier = self.clone();
@@ -98,7 +98,7 @@ impl Courier {
                     courier.settle(&of, hand, outcomes, since).await;
                 }
                 let now = courier.0.now();
-                courier.0.lanes().lanes.spilled(of.id, event, now.wall, since, now);
+                courier.0.lanes().lanes.spilled(of.id, event, due, since, now);
                 courier.pump();
             });
         }

@@ -44,8 +44,9 @@ pub(super) struct Lane {
 struct Backlog {
     /// When its first entry is due; nothing while it is known to be empty.
     due: Option<Timestamp>,
-    /// Everything before is in hand or settled. Reading starts here and so steps over nothing
-    /// that was deleted.
+    /// Everything before is in hand or settled; everything at all, at the end of time. Reading
+    /// starts here and so steps over nothing that was deleted, and in order nothing behind it is
+    /// sent as long as there may be something to read.
     from: Timestamp,
     reading: bool,
     /// When the oldest event of what was put back came.
@@ -90,7 +91,7 @@ impl Lane {
             running_keys: HashSet::new(),
             backlog: Backlog {
                 due: None,
-                from: Timestamp::default(),
+                from: Timestamp::MAX,
                 reading: false,
                 since: None,
                 meanwhile: None,
@@ -149,7 +150,8 @@ impl Lane {
     pub(super) fn spilled(&mut self, event: Id<Event>, due: Timestamp, since: Timestamp) {
         self.spilling = self.spilling.saturating_sub(1);
         self.let_go(event);
-        self.noted(due, self.place(due, since));
+        let place = if self.terms.ordering.is_some() { due.min(since) } else { due };
+        self.noted(due, place);
     }
 
     /// The store has something for this lane that is due then and lies there in its queue, or
@@ -164,15 +166,9 @@ impl Lane {
         self.backlog.from = self.backlog.from.min(place);
     }
 
-    /// Where the queue has something that is due then: in order it goes by when its event came.
-    fn place(&self, due: Timestamp, since: Timestamp) -> Timestamp {
-        match self.terms.ordering {
-            Some(_) => due.min(since),
-            None => due,
-        }
-    }
-
-    pub(super) fn ready(&self, now: Moment) -> Ready {
+    /// `started` as soon as everything that an earlier run has left is in its lane or in its queue:
+    /// before that nobody knows what is first.
+    pub(super) fn ready(&self, now: Moment, started: bool) -> Ready {
         if !self.terms.open {
             return Ready::Idle;
         }
@@ -180,7 +176,8 @@ impl Lane {
         if read.is_some_and(|at| at <= now.passed) {
             return Ready::Read;
         }
-        let send = self.sends(now);
+        let may_send = started || self.terms.ordering.is_none();
+        let send = may_send.then(|| self.sends(now)).flatten();
         if send.is_some_and(|at| at <= now.passed) {
             return Ready::Send;
         }
@@ -199,7 +196,9 @@ impl Lane {
         };
         // Where it rests, a few in sight are enough for the probe.
         let wanted = if self.breaker.is_closed() { in_sight / 2 } else { 1 };
-        if self.backlog.reading || self.stored.len() >= wanted {
+        let in_order = self.terms.ordering.is_some();
+        let is_behind = in_order && self.stored.front().is_some_and(|first| !self.is_next(first));
+        if self.backlog.reading || (self.stored.len() >= wanted && !is_behind) {
             return None;
         }
         self.backlog.due.map(|due| now.reaches(due))
@@ -228,11 +227,18 @@ impl Lane {
         first
     }
 
+    /// Whether nothing that came earlier can still be unread.
+    fn is_next(&self, work: &Work) -> bool {
+        let all_is_read = self.backlog.due.is_none() && !self.backlog.reading;
+        all_is_read || work.since <= self.backlog.from
+    }
+
     /// Shows each work that nothing stands before, until one is taken.
     fn pass_in_order(&self, mut take: impl FnMut(usize, &Work) -> bool) {
         let skip_after = self.terms.ordering.and_then(|ordering| ordering.skip_after);
         let mut behind: HashSet<&str> = HashSet::new();
-        for (place, work) in self.stored.iter().enumerate() {
+        let works = self.stored.iter().take_while(|work| self.is_next(work));
+        for (place, work) in works.enumerate() {
             let key = work.order_key.as_deref();
             if key.is_some_and(|key| behind.contains(key) || self.running_keys.contains(key)) {
                 continue;
@@ -313,9 +319,9 @@ impl Lane {
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
-        match rest {
-            Some((from, _)) => self.backlog.from = from,
-            None => self.backlog.since = None,
+        self.backlog.from = rest.map_or(Timestamp::MAX, |(from, _)| from);
+        if rest.is_none() {
+            self.backlog.since = None;
         }
         if let Some((due, place)) = meanwhile {
             self.noted(due, place);
@@ -397,7 +403,8 @@ impl Lane {
 
     /// The store has it, and memory no longer does.
     fn put_back(&mut self, work: &Work) {
-        self.noted(work.due, self.place(work.due, work.since));
+        let in_order = self.terms.ordering.is_some() || work.order_key.is_some();
+        self.noted(work.due, if in_order { work.due.min(work.since) } else { work.due });
         let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
         self.backlog.since = Some(since);
     }
