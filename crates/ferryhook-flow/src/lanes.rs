@@ -243,6 +243,11 @@ impl Lanes {
         }
     }
 
+    /// When something that was begun may be sent: mostly now.
+    pub(crate) fn reserve(&mut self, id: LaneId, now: Moment) -> Duration {
+        self.lanes.get_mut(&id).map_or(now.passed, |lane| lane.reserve(now))
+    }
+
     /// The attempt is over, its outcome not yet stored; tells whether the destination rests from
     /// now on.
     pub(crate) fn attempted(&mut self, id: LaneId, felt: Felt, now: Moment) -> bool {

@@ -35,7 +35,9 @@ pub(super) struct Lane {
     backlog: Backlog,
     width: Width,
     breaker: Breaker,
+    /// Of what is begun, and of what is sent in the end: the store may take its time in between.
     pace: Pace,
+    sending: Pace,
     pub(super) timer: Option<Duration>,
 }
 
@@ -100,6 +102,7 @@ impl Lane {
             width: Width::new(),
             breaker: Breaker::new(),
             pace: Pace::default(),
+            sending: Pace::default(),
             timer: None,
         };
         lane.set_terms(terms);
@@ -108,6 +111,7 @@ impl Lane {
 
     pub(super) fn set_terms(&mut self, terms: Terms) {
         self.pace.set(terms.per_second);
+        self.sending.set(terms.per_second);
         self.terms = terms;
     }
 
@@ -339,6 +343,11 @@ impl Lane {
         }
     }
 
+    /// When what was begun may be sent.
+    pub(super) fn reserve(&mut self, now: Moment) -> Duration {
+        self.sending.reserve(now.passed)
+    }
+
     /// The attempt is over; tells whether the destination rests from now on.
     pub(super) fn attempted(&mut self, felt: Felt, now: Moment) -> bool {
         self.running = self.running.saturating_sub(1);
@@ -417,7 +426,7 @@ impl Lane {
             && self.backlog.due.is_none()
             && !self.backlog.reading
             && self.breaker.is_at_ease()
-            && self.pace.opens() <= now.passed
+            && self.pace.opens().max(self.sending.opens()) <= now.passed
     }
 
     pub(super) fn waiting(&self) -> usize {
