@@ -71,6 +71,8 @@ pub(crate) struct Inner {
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
+    /// Held by whoever releases held events: two at once would get them out of order.
+    pub(crate) releasing: tokio::sync::Mutex<()>,
     feed: broadcast::Sender<Happening>,
     gauges: Gauges,
     tally: Tally,
@@ -99,6 +101,7 @@ impl Courier {
             bell: Notify::new(),
             taken: Mutex::default(),
             gate: Mutex::default(),
+            releasing: tokio::sync::Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
         }))

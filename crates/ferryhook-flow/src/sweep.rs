@@ -144,6 +144,7 @@ async fn release_held(
 /// Lets go on what was held for a source that is active again.
 pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
     let inner = courier.inner();
+    let _one_by_one = inner.releasing.lock().await;
     let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
     loop {
         let events = inner.store.events();
