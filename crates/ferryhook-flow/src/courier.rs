@@ -71,7 +71,8 @@ pub(crate) struct Inner {
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
-    /// Held by whoever releases held events: two at once would get them out of order.
+    /// Held by whoever brings older events into the lanes: two at once would get them out of
+    /// order.
     pub(crate) releasing: tokio::sync::Mutex<()>,
     feed: broadcast::Sender<Happening>,
     gauges: Gauges,

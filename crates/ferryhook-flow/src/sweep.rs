@@ -52,6 +52,7 @@ pub(crate) async fn run(courier: &Courier, stop: impl Future<Output = ()>) {
 /// Tells up to when every pending event has been seen.
 async fn recover(courier: &Courier) -> Timestamp {
     let inner = courier.inner();
+    let _one_by_one = inner.releasing.lock().await;
     let until = inner.now().wall;
     let mut pause = limits::STORE_PAUSE_FIRST;
     while let Err(error) = find_queues(courier).await {
@@ -61,7 +62,7 @@ async fn recover(courier: &Courier) -> Timestamp {
     }
     // Another process may have what is new; here it can only be our own from before.
     let until = if inner.shared { until - limits::ANOTHERS_FOR } else { until };
-    while let Err(error) = look(courier, Window::until(until)).await {
+    while let Err(error) = take_pending(courier, Window::until(until)).await {
         tracing::warn!(%error, "the pending events cannot be read; trying again");
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
@@ -73,6 +74,7 @@ async fn recover(courier: &Courier) -> Timestamp {
 
 async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {
     if courier.inner().shared {
+        let _one_by_one = courier.inner().releasing.lock().await;
         find_queues(courier).await?;
     }
     take_pending(courier, window).await
@@ -141,10 +143,9 @@ async fn release_held(
     Ok(())
 }
 
-/// Lets go on what was held for a source that is active again.
+/// Lets go on what was held for a source that is active again. One at a time.
 pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
     let inner = courier.inner();
-    let _one_by_one = inner.releasing.lock().await;
     let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
     loop {
         let events = inner.store.events();
@@ -156,7 +157,8 @@ pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), Stor
             if held.source_id != route.source.id || !never_planned || !inner.take(held.id) {
                 continue;
             }
-            let id = held.record.id;
+            let (source, id) = (held.source_id, held.id);
+            courier.let_in(Behind::Earlier(source, id)).await;
             let freed = inner.until_stored({
                 let now = inner.now().wall;
                 let held = &held;

@@ -44,6 +44,7 @@ impl Courier {
     /// Lets go on what was held for a source, if it is active, and then whoever waits for that at
     /// the gate.
     pub(super) async fn release(&self, source: Id<Source>) {
+        let _one_by_one = self.0.releasing.lock().await;
         let release = async || match self.0.routes.find(source).await? {
             Some(route) if route.source.status == source::Status::Active => {
                 crate::sweep::release(self, &route).await
