@@ -4,7 +4,7 @@
 //! Two queues, served in turn: what has just arrived, and what was read from the store. Neither
 //! starves the other. Where order counts there is only the second, in the order of the events.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,8 +28,8 @@ pub(super) struct Lane {
     /// Every event that is in a queue, being sent, being settled or being stored: the store may
     /// have it, and it must not be read again.
     in_hand: HashSet<Id<Event>>,
-    /// Turned away and not yet in the store: what comes behind them must not pass them.
-    spilling: usize,
+    /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
+    spilling: BTreeSet<Id<Event>>,
     running: usize,
     running_keys: HashSet<Arc<str>>,
     backlog: Backlog,
@@ -47,9 +47,11 @@ struct Backlog {
     /// When its first entry is due; nothing while it is known to be empty.
     due: Option<Timestamp>,
     /// Everything before is in hand or settled; everything at all, at the end of time. Reading
-    /// starts here and so steps over nothing that was deleted, and in order nothing behind it is
-    /// sent as long as there may be something to read.
+    /// starts here and so steps over nothing that was deleted.
     from: Timestamp,
+    /// The same for the last moment of which everything is: in order nothing behind it is sent as
+    /// long as there may be something to read.
+    known: Timestamp,
     reading: bool,
     /// When the oldest event of what was put back came.
     since: Option<Timestamp>,
@@ -88,12 +90,13 @@ impl Lane {
             stored: VecDeque::new(),
             fresh_is_next: true,
             in_hand: HashSet::new(),
-            spilling: 0,
+            spilling: BTreeSet::new(),
             running: 0,
             running_keys: HashSet::new(),
             backlog: Backlog {
                 due: None,
                 from: Timestamp::MAX,
+                known: Timestamp::MAX,
                 reading: false,
                 since: None,
                 meanwhile: None,
@@ -128,7 +131,7 @@ impl Lane {
     pub(super) fn offer(&mut self, work: Work) -> Result<(), Work> {
         let full = self.fresh.len() + self.stored.len() >= limits::FRESH_MAX;
         let in_order = self.terms.ordering.is_some();
-        let behind = in_order && (self.spilling > 0 || self.backlog.due.is_some());
+        let behind = in_order && (!self.spilling.is_empty() || self.backlog.due.is_some());
         if !self.terms.open || full || behind || self.backlog.reading && in_order {
             return self.turn_away(work);
         }
@@ -146,16 +149,15 @@ impl Lane {
     }
 
     pub(super) fn defer(&mut self, event: Id<Event>) {
-        self.spilling += 1;
+        self.spilling.insert(event);
         self.in_hand.insert(event);
     }
 
     /// What was turned away or put down is in the store now.
     pub(super) fn spilled(&mut self, event: Id<Event>, due: Timestamp, since: Timestamp) {
-        self.spilling = self.spilling.saturating_sub(1);
+        self.spilling.remove(&event);
         self.let_go(event);
-        let place = if self.terms.ordering.is_some() { due.min(since) } else { due };
-        self.noted(due, place);
+        self.noted(due, due.min(since)); // in order it lies where its event came
     }
 
     /// The store has something for this lane that is due then and lies there in its queue, or
@@ -168,6 +170,7 @@ impl Lane {
         }
         self.backlog.due = Some(self.backlog.due.map_or(due, |known| known.min(due)));
         self.backlog.from = self.backlog.from.min(place);
+        self.backlog.known = self.backlog.known.min(place - Duration::from_millis(1));
     }
 
     /// `started` as soon as everything that an earlier run has left is in its lane or in its queue:
@@ -231,10 +234,11 @@ impl Lane {
         first
     }
 
-    /// Whether nothing that came earlier can still be unread.
+    /// Whether nothing that came earlier can still be unread or on its way into the store.
     fn is_next(&self, work: &Work) -> bool {
         let all_is_read = self.backlog.due.is_none() && !self.backlog.reading;
-        all_is_read || work.since <= self.backlog.from
+        let all_is_stored = self.spilling.first().is_none_or(|first| work.event < *first);
+        all_is_stored && (all_is_read || work.since <= self.backlog.known)
     }
 
     /// Shows each work that nothing stands before, until one is taken.
@@ -324,6 +328,7 @@ impl Lane {
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
         self.backlog.from = rest.map_or(Timestamp::MAX, |(from, _)| from);
+        self.backlog.known = self.backlog.from;
         if rest.is_none() {
             self.backlog.since = None;
         }
@@ -406,7 +411,7 @@ impl Lane {
             self.let_go(work.event);
             self.put_back(work);
         }
-        self.spilling += fresh.len();
+        self.spilling.extend(fresh.iter().map(|work| work.event));
         fresh
     }
 
@@ -422,7 +427,7 @@ impl Lane {
     pub(super) fn is_bare(&self, now: Moment) -> bool {
         self.in_hand.is_empty()
             && self.running == 0
-            && self.spilling == 0
+            && self.spilling.is_empty()
             && self.backlog.due.is_none()
             && !self.backlog.reading
             && self.breaker.is_at_ease()
