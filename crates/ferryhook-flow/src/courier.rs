@@ -73,6 +73,9 @@ pub(crate) struct Inner {
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
+    /// Held by whoever brings older events into the lanes: two at once would get them out of
+    /// order.
+    pub(crate) releasing: tokio::sync::Mutex<()>,
     feed: broadcast::Sender<Happening>,
     gauges: Gauges,
     tally: Tally,
@@ -102,6 +105,7 @@ impl Courier {
             replays: Notify::new(),
             taken: Mutex::default(),
             gate: Mutex::default(),
+            releasing: tokio::sync::Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
         }))
@@ -163,7 +167,7 @@ impl Courier {
         let bytes = event.record.body.len() + 1024;
         let since = event.record.received_at;
         let id = event.record.id;
-        let works: Vec<_> = deliveries.iter().map(|one| (one.due_at(), order_key(one))).collect();
+        let works: Vec<_> = deliveries.iter().map(|one| (settle::due(one), order_key(one))).collect();
         let parcel = Arc::new(Parcel::new(event, deliveries));
         let mut turned_away = Vec::new();
         {
@@ -239,6 +243,13 @@ impl Courier {
             watched.lanes.spilled(lane, event.id, due, event.received_at, now);
         }
         drop(watched);
+        self.pump();
+    }
+
+    /// What an earlier run has left is in its lanes.
+    pub(crate) fn begin(&self) {
+        let now = self.0.now();
+        self.0.lanes().lanes.start(now);
         self.pump();
     }
 

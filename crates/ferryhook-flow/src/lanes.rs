@@ -105,6 +105,7 @@ pub(crate) struct Lanes {
     running: HashMap<Id<Account>, usize>,
     /// Bytes of events that wait in memory.
     bytes: usize,
+    started: bool,
     stopped: bool,
 }
 
@@ -117,6 +118,7 @@ impl Lanes {
             slots: limits::SLOTS_MAX,
             running: HashMap::new(),
             bytes: 0,
+            started: false,
             stopped: false,
         }
     }
@@ -210,7 +212,7 @@ impl Lanes {
                 self.turns.leave();
                 continue;
             };
-            match lane.ready(now) {
+            match lane.ready(now, self.started) {
                 Ready::Read => {
                     let (from, limit) = lane.read();
                     return Some(Step::Read(id, from, limit));
@@ -263,6 +265,11 @@ impl Lanes {
         }
     }
 
+    /// When something that was begun may be sent: mostly now.
+    pub(crate) fn reserve(&mut self, id: LaneId, now: Moment) -> Duration {
+        self.lanes.get_mut(&id).map_or(now.passed, |lane| lane.reserve(now))
+    }
+
     /// The attempt is over, its outcome not yet stored; tells whether the destination rests from
     /// now on.
     pub(crate) fn attempted(&mut self, id: LaneId, felt: Felt, now: Moment) -> bool {
@@ -295,6 +302,15 @@ impl Lanes {
         }
     }
 
+    /// Everything that an earlier run has left is in its lane or noted: those that keep an order
+    /// may begin.
+    pub(crate) fn start(&mut self, now: Moment) {
+        self.started = true;
+        let mut all: Vec<_> = self.lanes.keys().copied().collect();
+        all.sort_unstable();
+        all.into_iter().for_each(|id| self.poke(id, now));
+    }
+
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
@@ -318,7 +334,7 @@ impl Lanes {
 
     fn poke(&mut self, id: LaneId, now: Moment) {
         let Some(lane) = self.lanes.get(&id) else { return };
-        match lane.ready(now) {
+        match lane.ready(now, self.started) {
             Ready::Send | Ready::Read => self.turns.enter(lane.account, lane.source, id),
             Ready::At(at) => self.set_timer(id, at),
             Ready::Idle => {}

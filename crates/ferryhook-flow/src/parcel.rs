@@ -158,8 +158,8 @@ impl Book {
             self.lost = true;
             return Ok(());
         };
-        self.standing = found.standing();
         if found.pending_since.is_some() {
+            self.standing = found.standing();
             return Ok(());
         }
         let page = Slice::default().limit(ferryhook_core::limits::PAGE_MAX);
@@ -174,6 +174,7 @@ impl Book {
         let stored: Option<Vec<_>> = self.deliveries.iter().map(&mut row_of).collect();
         match stored {
             Some(stored) => {
+                self.standing = found.standing();
                 self.revisions = Some(stored.iter().map(|row| row.revision).collect());
                 self.deliveries = stored.into_iter().map(|row| row.record).collect();
             }

@@ -52,6 +52,7 @@ pub(crate) async fn run(courier: &Courier, stop: impl Future<Output = ()>) {
 /// Tells up to when every pending event has been seen.
 async fn recover(courier: &Courier) -> Timestamp {
     let inner = courier.inner();
+    let _one_by_one = inner.releasing.lock().await;
     let until = inner.now().wall;
     let mut pause = limits::STORE_PAUSE_FIRST;
     while let Err(error) = find_queues(courier).await {
@@ -61,17 +62,19 @@ async fn recover(courier: &Courier) -> Timestamp {
     }
     // Another process may have what is new; here it can only be our own from before.
     let until = if inner.shared { until - limits::ANOTHERS_FOR } else { until };
-    while let Err(error) = look(courier, Window::until(until)).await {
+    while let Err(error) = take_pending(courier, Window::until(until)).await {
         tracing::warn!(%error, "the pending events cannot be read; trying again");
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
     }
+    courier.begin();
     courier.let_in(Behind::TheStart).await;
     until
 }
 
 async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {
     if courier.inner().shared {
+        let _one_by_one = courier.inner().releasing.lock().await;
         find_queues(courier).await?;
     }
     take_pending(courier, window).await
@@ -140,7 +143,7 @@ async fn release_held(
     Ok(())
 }
 
-/// Lets go on what was held for a source that is active again.
+/// Lets go on what was held for a source that is active again. One at a time.
 pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
     let inner = courier.inner();
     let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
@@ -154,35 +157,53 @@ pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), Stor
             if held.source_id != route.source.id || !never_planned || !inner.take(held.id) {
                 continue;
             }
-            let now = inner.now().wall;
-            let stands = Standing {
-                status: Status::Received,
-                pending_since: Some(now),
-                ..held.standing().record
+            let (source, id) = (held.source_id, held.id);
+            courier.let_in(Behind::Earlier(source, id)).await;
+            let freed = inner.until_stored({
+                let now = inner.now().wall;
+                let held = &held;
+                move || set_free(courier, held, now)
+            });
+            let Some(Some(event)) = freed.await else {
+                inner.let_go(id);
+                continue;
             };
-            match events.progress(&held, &held.standing(), stands).await {
-                Ok(standing) => {
-                    let event = Event {
-                        status: stands.status,
-                        pending_since: stands.pending_since,
-                        ..held.record
-                    };
-                    let event = Stored { record: event, revision: standing.revision };
-                    if let Some(rest) = courier.process(event, route) {
-                        rest.await;
-                    }
-                }
-                Err(error) => {
-                    inner.let_go(held.record.id);
-                    if !error.is_refused() {
-                        return Err(error);
-                    }
-                }
+            if let Some(rest) = courier.process(event, route) {
+                rest.await;
             }
         }
         let Some(next) = page.next else { return Ok(()) };
         slice = slice.after(Some(next));
     }
+}
+
+/// Makes a held event one that waits to be planned; `None` when somebody else has done something
+/// about it. To be repeated with the same `now` when nobody answers.
+async fn set_free(
+    courier: &Courier,
+    held: &Stored<Event>,
+    now: Timestamp,
+) -> Result<Option<Stored<Event>>, StoreError> {
+    let events = courier.inner().store.events();
+    let mut held = held.clone();
+    for _ in 0..limits::CONFLICT_TRIES_MAX {
+        let was = held.standing();
+        let stands = Standing { status: Status::Received, pending_since: Some(now), ..was.record };
+        match events.progress(&held, &was, stands).await {
+            Ok(_) => {}
+            Err(error) if error.is_refused() => {} // a copy was counted, or an answer was lost
+            Err(error) => return Err(error),
+        }
+        let found = events.find_of(held.source_id, held.received_at, held.id).await?;
+        match found {
+            Some(found) if found.pending_since == Some(now) => return Ok(Some(found)),
+            Some(found) if found.status == Status::Held && found.processed_at.is_none() => {
+                held = found;
+            }
+            _ => break,
+        }
+    }
+    Ok(None)
 }
 
 /// Plans what is pending, over all shards in the order in which it came.

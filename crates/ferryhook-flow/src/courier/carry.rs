@@ -17,7 +17,7 @@ use crate::attempt::{self, Made};
 use crate::lanes::{Felt, LaneOf, Piece, Work};
 use crate::limits;
 use crate::parcel::Parcel;
-use crate::routes::Way;
+use crate::routes::{Route, Way};
 
 /// The delivery in hand, with its event.
 pub(super) enum Hand {
@@ -66,8 +66,7 @@ impl Courier {
             self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
             return Left::Unknown;
         };
-        let route = self.0.until_stored(|| self.0.routes.find(of.source)).await;
-        let Some(route) = route else {
+        let Some(route) = self.route_in_time(of).await else {
             self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
             return Left::Nothing; // the process is stopping
         };
@@ -91,6 +90,19 @@ impl Courier {
             Some(way) => self.with_attempt(of, &hand, way).await,
         };
         self.settle(of, hand, outcomes, since).await
+    }
+
+    /// The route as it is when the destination's rate allows the next attempt.
+    async fn route_in_time(&self, of: &LaneOf) -> Option<Option<Arc<Route>>> {
+        let find = || self.0.routes.find(of.source);
+        let route = self.0.until_stored(find).await?;
+        let now = self.0.now();
+        let at = self.0.lanes().lanes.reserve(of.id, now);
+        if at <= now.passed {
+            return Some(route);
+        }
+        tokio::time::sleep(at - now.passed).await;
+        self.0.until_stored(find).await
     }
 
     async fn pick_up(&self, piece: Piece) -> Option<Hand> {

@@ -44,6 +44,7 @@ impl Courier {
     /// Lets go on what was held for a source, if it is active, and then whoever waits for that at
     /// the gate.
     pub(super) async fn release(&self, source: Id<Source>) {
+        let _one_by_one = self.0.releasing.lock().await;
         let release = async || match self.0.routes.find(source).await? {
             Some(route) if route.source.status == source::Status::Active => {
                 crate::sweep::release(self, &route).await
@@ -85,7 +86,7 @@ impl Courier {
     /// What was only in memory is stored as held.
     fn put_down(&self, of: LaneOf, works: Vec<Work>) {
         for work in works {
-            let Work { piece: Piece::Fresh(parcel, place), event, since, .. } = work else {
+            let Work { piece: Piece::Fresh(parcel, place), event, due, since, .. } = work else {
                 continue;
             };
             let courier = self.clone();
@@ -98,7 +99,7 @@ impl Courier {
                     courier.settle(&of, hand, outcomes, since).await;
                 }
                 let now = courier.0.now();
-                courier.0.lanes().lanes.spilled(of.id, event, now.wall, since, now);
+                courier.0.lanes().lanes.spilled(of.id, event, due, since, now);
                 courier.pump();
             });
         }

@@ -25,7 +25,9 @@ pub(crate) struct Gate {
 pub(crate) enum Behind {
     /// What an earlier run has left.
     TheStart,
-    /// What was held for this source.
+    /// What was held for this source and came before this event, which was held too.
+    Earlier(Id<Source>, Id<Event>),
+    /// All that was held for this source.
     Release(Id<Source>),
 }
 
@@ -44,33 +46,26 @@ impl Gate {
         self.has_started && !self.releasing.contains_key(&source)
     }
 
-    /// The next that waits only for this. When there is none the gate is open.
+    /// The next that waits only for this. When there is none, whoever asked is done.
     fn next(&mut self, behind: Behind) -> Option<Stored<Event>> {
-        let place = match behind {
-            Behind::TheStart => {
-                let free = |event: &Stored<Event>| !self.releasing.contains_key(&event.source_id);
-                self.waiting.iter().position(free)
-            }
-            Behind::Release(source) => {
-                let last = self.has_started && self.releasing.get(&source) == Some(&1);
-                let mine = |event: &Stored<Event>| last && event.source_id == source;
-                self.waiting.iter().position(mine)
-            }
-        };
-        if let Some(place) = place {
-            return self.waiting.remove(place);
-        }
-        match behind {
-            Behind::TheStart => self.has_started = true,
-            Behind::Release(source) => {
+        let releasing = &self.releasing;
+        let place = self.waiting.iter().position(|event| match behind {
+            Behind::TheStart => !releasing.contains_key(&event.source_id),
+            Behind::Earlier(source, id) => event.source_id == source && event.id < id,
+            Behind::Release(source) => event.source_id == source,
+        });
+        match (behind, place) {
+            (Behind::TheStart, None) => self.has_started = true,
+            (Behind::Release(source), None) => {
                 let left = self.releasing.get(&source).map_or(0, |count| count - 1);
                 match left {
                     0 => self.releasing.remove(&source),
                     left => self.releasing.insert(source, left),
                 };
             }
+            _ => {}
         }
-        None
+        self.waiting.remove(place?)
     }
 }
 

@@ -151,19 +151,23 @@ impl Inner {
     }
 }
 
+/// When its lane has to see it; `None` when it is settled.
+pub(super) fn due(delivery: &Delivery) -> Option<Timestamp> {
+    match delivery.state {
+        State::Waiting { next_attempt_at } => Some(next_attempt_at),
+        State::Sending { lease_until } => Some(lease_until),
+        State::Held { reason: Hold::Parked, .. } => Some(Timestamp::from_millis(i64::MAX)),
+        State::Held { next_attempt_at, .. } => Some(next_attempt_at),
+        State::Delivered { .. } | State::Failed { .. } | State::Cancelled { .. } => None,
+    }
+}
+
 /// As its lane sees it next.
 pub(super) fn again(delivery: Stored<Delivery>, since: Timestamp) -> Option<Work> {
-    let due = match delivery.state {
-        State::Waiting { next_attempt_at } => next_attempt_at,
-        State::Sending { lease_until } => lease_until,
-        State::Held { reason: Hold::Parked, .. } => Timestamp::from_millis(i64::MAX),
-        State::Held { next_attempt_at, .. } => next_attempt_at,
-        State::Delivered { .. } | State::Failed { .. } | State::Cancelled { .. } => return None,
-    };
     Some(Work {
         event: delivery.event_id,
         order_key: order_key(&delivery),
-        due,
+        due: due(&delivery)?,
         since,
         bytes: 0,
         failures: delivery.attempts.saturating_sub(delivery.attempts_before),

@@ -4,7 +4,7 @@
 //! Two queues, served in turn: what has just arrived, and what was read from the store. Neither
 //! starves the other. Where order counts there is only the second, in the order of the events.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,14 +30,16 @@ pub(super) struct Lane {
     in_hand: HashSet<Id<Event>>,
     /// Those of them that have begun again in the store, which is not known here yet.
     renewed: HashSet<Id<Event>>,
-    /// Turned away and not yet in the store: what comes behind them must not pass them.
-    spilling: usize,
+    /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
+    spilling: BTreeSet<Id<Event>>,
     running: usize,
     running_keys: HashSet<Arc<str>>,
     backlog: Backlog,
     width: Width,
     breaker: Breaker,
+    /// Of what is begun, and of what is sent in the end: the store may take its time in between.
     pace: Pace,
+    sending: Pace,
     pub(super) timer: Option<Duration>,
 }
 
@@ -46,9 +48,12 @@ pub(super) struct Lane {
 struct Backlog {
     /// When its first entry is due; nothing while it is known to be empty.
     due: Option<Timestamp>,
-    /// Everything before is in hand or settled. Reading starts here and so steps over nothing
-    /// that was deleted.
+    /// Everything before is in hand or settled; everything at all, at the end of time. Reading
+    /// starts here and so steps over nothing that was deleted.
     from: Timestamp,
+    /// The same for the last moment of which everything is: in order nothing behind it is sent as
+    /// long as there may be something to read.
+    known: Timestamp,
     reading: bool,
     /// When the oldest event of what was put back came.
     since: Option<Timestamp>,
@@ -88,12 +93,13 @@ impl Lane {
             fresh_is_next: true,
             in_hand: HashSet::new(),
             renewed: HashSet::new(),
-            spilling: 0,
+            spilling: BTreeSet::new(),
             running: 0,
             running_keys: HashSet::new(),
             backlog: Backlog {
                 due: None,
-                from: Timestamp::default(),
+                from: Timestamp::MAX,
+                known: Timestamp::MAX,
                 reading: false,
                 since: None,
                 meanwhile: None,
@@ -102,6 +108,7 @@ impl Lane {
             width: Width::new(),
             breaker: Breaker::new(),
             pace: Pace::default(),
+            sending: Pace::default(),
             timer: None,
         };
         lane.set_terms(terms);
@@ -110,6 +117,7 @@ impl Lane {
 
     pub(super) fn set_terms(&mut self, terms: Terms) {
         self.pace.set(terms.per_second);
+        self.sending.set(terms.per_second);
         self.terms = terms;
     }
 
@@ -126,7 +134,7 @@ impl Lane {
     pub(super) fn offer(&mut self, work: Work) -> Result<(), Work> {
         let full = self.fresh.len() + self.stored.len() >= limits::FRESH_MAX;
         let in_order = self.terms.ordering.is_some();
-        let behind = in_order && (self.spilling > 0 || self.backlog.due.is_some());
+        let behind = in_order && (!self.spilling.is_empty() || self.backlog.due.is_some());
         if !self.terms.open || full || behind || self.backlog.reading && in_order {
             return self.turn_away(work);
         }
@@ -144,15 +152,15 @@ impl Lane {
     }
 
     pub(super) fn defer(&mut self, event: Id<Event>) {
-        self.spilling += 1;
+        self.spilling.insert(event);
         self.in_hand.insert(event);
     }
 
     /// What was turned away or put down is in the store now.
     pub(super) fn spilled(&mut self, event: Id<Event>, due: Timestamp, since: Timestamp) {
-        self.spilling = self.spilling.saturating_sub(1);
+        self.spilling.remove(&event);
         self.let_go(event);
-        self.noted(due, self.place(due, since));
+        self.noted(due, due.min(since)); // in order it lies where its event came
     }
 
     /// The store has something for this lane that is due then and lies there in its queue, or
@@ -165,14 +173,7 @@ impl Lane {
         }
         self.backlog.due = Some(self.backlog.due.map_or(due, |known| known.min(due)));
         self.backlog.from = self.backlog.from.min(place);
-    }
-
-    /// Where the queue has something that is due then: in order it goes by when its event came.
-    fn place(&self, due: Timestamp, since: Timestamp) -> Timestamp {
-        match self.terms.ordering {
-            Some(_) => due.min(since),
-            None => due,
-        }
+        self.backlog.known = self.backlog.known.min(place - Duration::from_millis(1));
     }
 
     /// What is known here of this delivery is out of date. If it waits it keeps its place, so that
@@ -194,7 +195,9 @@ impl Lane {
         }
     }
 
-    pub(super) fn ready(&self, now: Moment) -> Ready {
+    /// `started` as soon as everything that an earlier run has left is in its lane or in its queue:
+    /// before that nobody knows what is first.
+    pub(super) fn ready(&self, now: Moment, started: bool) -> Ready {
         if !self.terms.open {
             return Ready::Idle;
         }
@@ -202,7 +205,8 @@ impl Lane {
         if read.is_some_and(|at| at <= now.passed) {
             return Ready::Read;
         }
-        let send = self.sends(now);
+        let may_send = started || self.terms.ordering.is_none();
+        let send = may_send.then(|| self.sends(now)).flatten();
         if send.is_some_and(|at| at <= now.passed) {
             return Ready::Send;
         }
@@ -221,7 +225,9 @@ impl Lane {
         };
         // Where it rests, a few in sight are enough for the probe.
         let wanted = if self.breaker.is_closed() { in_sight / 2 } else { 1 };
-        if self.backlog.reading || self.stored.len() >= wanted {
+        let in_order = self.terms.ordering.is_some();
+        let is_behind = in_order && self.stored.front().is_some_and(|first| !self.is_next(first));
+        if self.backlog.reading || (self.stored.len() >= wanted && !is_behind) {
             return None;
         }
         self.backlog.due.map(|due| now.reaches(due))
@@ -250,11 +256,19 @@ impl Lane {
         first
     }
 
+    /// Whether nothing that came earlier can still be unread or on its way into the store.
+    fn is_next(&self, work: &Work) -> bool {
+        let all_is_read = self.backlog.due.is_none() && !self.backlog.reading;
+        let all_is_stored = self.spilling.first().is_none_or(|first| work.event < *first);
+        all_is_stored && (all_is_read || work.since <= self.backlog.known)
+    }
+
     /// Shows each work that nothing stands before, until one is taken.
     fn pass_in_order(&self, mut take: impl FnMut(usize, &Work) -> bool) {
         let skip_after = self.terms.ordering.and_then(|ordering| ordering.skip_after);
         let mut behind: HashSet<&str> = HashSet::new();
-        for (place, work) in self.stored.iter().enumerate() {
+        let works = self.stored.iter().take_while(|work| self.is_next(work));
+        for (place, work) in works.enumerate() {
             let key = work.order_key.as_deref();
             if key.is_some_and(|key| behind.contains(key) || self.running_keys.contains(key)) {
                 continue;
@@ -338,9 +352,10 @@ impl Lane {
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
-        match rest {
-            Some((from, _)) => self.backlog.from = from,
-            None => self.backlog.since = None,
+        self.backlog.from = rest.map_or(Timestamp::MAX, |(from, _)| from);
+        self.backlog.known = self.backlog.from;
+        if rest.is_none() {
+            self.backlog.since = None;
         }
         if let Some((due, place)) = meanwhile {
             self.noted(due, place);
@@ -356,6 +371,11 @@ impl Lane {
         if let Some((_, place)) = meanwhile {
             self.noted(again, place);
         }
+    }
+
+    /// When what was begun may be sent.
+    pub(super) fn reserve(&mut self, now: Moment) -> Duration {
+        self.sending.reserve(now.passed)
     }
 
     /// The attempt is over; tells whether the destination rests from now on.
@@ -423,13 +443,14 @@ impl Lane {
             self.renewed.remove(&work.event);
             self.put_back(work);
         }
-        self.spilling += fresh.len();
+        self.spilling.extend(fresh.iter().map(|work| work.event));
         fresh
     }
 
     /// The store has it, and memory no longer does.
     fn put_back(&mut self, work: &Work) {
-        self.noted(work.due, self.place(work.due, work.since));
+        let in_order = self.terms.ordering.is_some() || work.order_key.is_some();
+        self.noted(work.due, if in_order { work.due.min(work.since) } else { work.due });
         let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
         self.backlog.since = Some(since);
     }
@@ -438,11 +459,11 @@ impl Lane {
     pub(super) fn is_bare(&self, now: Moment) -> bool {
         self.in_hand.is_empty()
             && self.running == 0
-            && self.spilling == 0
+            && self.spilling.is_empty()
             && self.backlog.due.is_none()
             && !self.backlog.reading
             && self.breaker.is_at_ease()
-            && self.pace.opens() <= now.passed
+            && self.pace.opens().max(self.sending.opens()) <= now.passed
     }
 
     /// Many wait, though the destination takes what it gets.

@@ -39,6 +39,13 @@ impl Pace {
         }
     }
 
+    /// The next moment that is free, which is then taken.
+    pub(crate) fn reserve(&mut self, now: Duration) -> Duration {
+        let at = self.opens().max(now);
+        self.started(at);
+        at
+    }
+
     fn slack(&self) -> Duration {
         limits::PACE_GRAIN.saturating_sub(self.interval)
     }

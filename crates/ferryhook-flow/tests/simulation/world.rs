@@ -132,7 +132,7 @@ impl World {
             self.disk.crash_after(self.chance.of(20..600));
         }
         let life = self.begin();
-        self.story.tell(format_args!("a life begins"));
+        self.story.begin();
         self.know_all();
         while self.steps_left > 0 {
             self.steps_left -= 1;
