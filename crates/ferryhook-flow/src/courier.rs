@@ -8,10 +8,11 @@
 mod carry;
 mod changes;
 mod consequences;
+pub(crate) mod gate;
 mod queue;
 mod settle;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::event::Status;
-use ferryhook_core::{Env, Event, Id, Timestamp, delivery};
+use ferryhook_core::{Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound};
 use ferryhook_store::{Store, StoreError, Stored};
@@ -33,10 +34,11 @@ use crate::ingest::HandOver;
 use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
-use crate::parcel::{Parcel, Written};
+use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::tally::Tally;
+use gate::{Admission, Gate};
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]
@@ -66,10 +68,11 @@ pub(crate) struct Inner {
     lanes: Mutex<Watched>,
     /// Something is due earlier than the watch knows.
     bell: Notify,
+    /// Somebody has asked for a replay of many events.
+    pub(crate) replays: Notify,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
-    /// While queues of an earlier run are being found: events that must not pass them.
-    pub(crate) waiting: Mutex<Option<VecDeque<Stored<Event>>>>,
+    gate: Mutex<Gate>,
     feed: broadcast::Sender<Happening>,
     gauges: Gauges,
     tally: Tally,
@@ -96,8 +99,9 @@ impl Courier {
             tasks: Tasks::new(),
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
+            replays: Notify::new(),
             taken: Mutex::default(),
-            waiting: Mutex::new(Some(VecDeque::new())),
+            gate: Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
         }))
@@ -111,6 +115,11 @@ impl Courier {
         let sweep = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("sweep", async move { crate::sweep::run(&sweep, stop).await });
+        let replays = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0
+            .tasks
+            .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
@@ -165,7 +174,7 @@ impl Courier {
                 let due = due.unwrap_or(now.wall);
                 let work = Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
                 if due > now.wall {
-                    watched.lanes.defer(of);
+                    watched.lanes.defer(of, id);
                     turned_away.push((of.id, due));
                 } else if watched.lanes.offer(of, work, now).is_err() {
                     turned_away.push((of.id, due));
@@ -218,22 +227,16 @@ impl Courier {
     async fn store_plan(self, parcel: Arc<Parcel>, turned_away: Vec<(LaneId, Timestamp)>) {
         let inner = &self.0;
         let written = inner.until_stored(|| parcel.write(&inner.store, inner.steady.now().wall));
-        let stored = match written.await {
-            Some(Written::First) => {
-                inner.let_go(parcel.event.id);
-                true
-            }
-            Some(Written::Again) => true,
-            Some(Written::Lost) => {
-                inner.let_go(parcel.event.id);
-                false
-            }
-            None => return, // the process is stopping; the event is still pending in the store
-        };
+        // Without an answer the process is stopping; the event is still pending in the store.
+        if written.await.is_none() {
+            return;
+        }
+        inner.let_go(parcel.event.id);
         let now = inner.steady.now();
         let mut watched = inner.lanes();
         for (lane, due) in turned_away {
-            watched.lanes.spilled(lane, stored.then_some(due), now);
+            let event = &parcel.event;
+            watched.lanes.spilled(lane, event.id, due, event.received_at, now);
         }
         drop(watched);
         self.pump();
@@ -320,16 +323,18 @@ impl Courier {
 
 impl HandOver for Courier {
     fn take(&self, event: Stored<Event>, route: Arc<Route>) {
-        if !self.0.take(event.record.id) {
+        let id = event.record.id;
+        if !self.0.take(id) {
             return;
         }
-        let ordered = route.ways.iter().any(|way| way.connection.ordering_key.is_some());
-        if ordered && let Some(waiting) = &mut *lock(&self.0.waiting) {
-            waiting.push_back(event);
-            return;
-        }
-        if let Some(rest) = self.process(event, &route) {
-            self.0.tasks.spawn("plan", rest);
+        match self.admit(event, &route) {
+            Admission::Open(event) => {
+                if let Some(rest) = self.process(event, &route) {
+                    self.0.tasks.spawn("plan", rest);
+                }
+            }
+            Admission::Waits => {}
+            Admission::Crowded => self.0.let_go(id),
         }
     }
 
@@ -346,6 +351,12 @@ impl HandOver for Courier {
             status: event.status,
             is_duplicate,
         });
+    }
+
+    fn hold(&self, source: Id<Source>) {
+        self.close(source);
+        let courier = self.clone();
+        self.0.tasks.spawn("release", async move { courier.release(source).await });
     }
 }
 
@@ -365,13 +376,15 @@ impl Inner {
     }
 
     /// Asks the store again until it answers: what was sent must be written down, and sending on
-    /// without that would only repeat it. `None` when the process stops meanwhile.
+    /// without that would only repeat it. When the process stops meanwhile it is asked a few times
+    /// more, because the next one would repeat it too; then `None`.
     pub(crate) async fn until_stored<T, F>(&self, mut step: impl FnMut() -> F) -> Option<T>
     where
         F: Future<Output = Result<T, StoreError>>,
     {
         let mut pause = limits::STORE_PAUSE_FIRST;
-        let mut stopping = pin!(self.tasks.stopping());
+        let mut stopping = pin!(self.tasks.stopping().fuse());
+        let mut tries_left = None;
         let mut told = false;
         loop {
             let error = match step().await {
@@ -382,12 +395,19 @@ impl Inner {
                 tracing::warn!(%error, "the store does not take an outcome; asking again");
                 told = true;
             }
+            if tries_left == Some(0) {
+                return None;
+            }
             tokio::select! {
                 biased;
-                () = stopping.as_mut() => return None,
-                () = tokio::time::sleep(pause) => {}
+                () = stopping.as_mut() => {
+                    (tries_left, pause) = (Some(limits::STORE_TRIES_LAST), limits::STORE_PAUSE_FIRST);
+                }
+                () = tokio::time::sleep(pause) => {
+                    tries_left = tries_left.map(|left: usize| left - 1);
+                    pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+                }
             }
-            pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
         }
     }
 

@@ -79,6 +79,16 @@ pub(crate) enum Piece {
     Stored(Box<Stored<Delivery>>),
 }
 
+impl Work {
+    /// As the store counts its changes; nothing for what the store may not have yet.
+    fn revision(&self) -> u64 {
+        match &self.piece {
+            Piece::Fresh(..) => 0,
+            Piece::Stored(delivery) => delivery.revision,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Step {
     Send(LaneOf, Work),
@@ -126,24 +136,28 @@ impl Lanes {
     }
 
     /// Something will be due later and is about to be stored; [`Lanes::spilled`] is owed.
-    pub(crate) fn defer(&mut self, of: LaneOf) {
-        self.lane(of).defer();
+    pub(crate) fn defer(&mut self, of: LaneOf, event: Id<Event>) {
+        self.lane(of).defer(event);
     }
 
-    /// What was given back is in the store now and due then, or nowhere.
-    pub(crate) fn spilled(&mut self, id: LaneId, due: Option<Timestamp>, now: Moment) {
+    /// The delivery of this event, which came `since`, is in the store now and due then.
+    pub(crate) fn spilled(
+        &mut self,
+        id: LaneId,
+        event: Id<Event>,
+        due: Timestamp,
+        since: Timestamp,
+        now: Moment,
+    ) {
         if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.spilled();
-            if let Some(due) = due {
-                lane.noted(due);
-            }
+            lane.spilled(event, due, since);
             self.poke(id, now);
         }
     }
 
-    /// The store has something for this lane.
+    /// The store may have something for this lane, wherever in its queue.
     pub(crate) fn noted(&mut self, of: LaneOf, due: Timestamp, now: Moment) {
-        self.lane(of).forget_backlog(due);
+        self.lane(of).noted(due, Timestamp::default());
         self.poke(of.id, now);
     }
 
@@ -151,22 +165,16 @@ impl Lanes {
     pub(crate) fn renewed(&mut self, of: LaneOf, event: Id<Event>, due: Timestamp, now: Moment) {
         let lane = self.lane(of);
         lane.renewed(event);
-        lane.forget_backlog(due);
+        lane.noted(due, Timestamp::default());
         self.poke(of.id, now);
-    }
-
-    /// The store has something for a lane that is known to have been there.
-    pub(crate) fn held(&mut self, id: LaneId, due: Timestamp) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.noted(due);
-        }
     }
 
     pub(crate) fn account_of(&self, id: LaneId) -> Option<Id<Account>> {
         self.lanes.get(&id).map(|lane| lane.account)
     }
 
-    /// The connection has changed. What was only in memory and may not be sent now is given back.
+    /// The connection has changed. What was only in memory and may not be sent now is given back;
+    /// [`Lanes::spilled`] is owed for each.
     pub(crate) fn changed(&mut self, of: LaneOf, now: Moment) -> Vec<Work> {
         let Some(lane) = self.lanes.get_mut(&of.id) else { return Vec::new() };
         lane.set_terms(of.terms);

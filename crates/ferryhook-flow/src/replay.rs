@@ -5,7 +5,9 @@
 //! tells their lanes; the courier carries them like any other, in lanes of their own, so that what
 //! is new never waits for what is repeated. Nothing is sent from here.
 
+mod count;
 mod error;
+pub mod jobs;
 mod search;
 mod targets;
 
@@ -22,7 +24,9 @@ use crate::limits;
 use crate::plan;
 use crate::routes::{Routes, Way};
 
+pub use count::{Count, CountError, count};
 pub use error::ReplayError;
+pub use jobs::OrderError;
 pub use search::{Found, Search};
 
 /// What a replay came to, for each connection that was meant.

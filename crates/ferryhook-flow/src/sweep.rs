@@ -7,13 +7,15 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 
 use ferryhook_core::delivery::Lane;
 use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Event, Timestamp, source};
 use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
 
-use crate::courier::{Courier, lock};
+use crate::courier::Courier;
+use crate::courier::gate::Behind;
 use crate::lanes::{LaneId, LaneOf};
 use crate::limits;
 use crate::routes::Route;
@@ -64,7 +66,7 @@ async fn recover(courier: &Courier) -> Timestamp {
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
     }
-    let_in(courier).await;
+    courier.let_in(Behind::TheStart).await;
     until
 }
 
@@ -130,23 +132,16 @@ async fn release_held(
             let held = held.list_by_status(account, Status::Held, Window::ALWAYS, one).await?;
             any = !held.rows.is_empty();
         }
-        if any && let Some(route) = inner.routes.find(id).await? {
-            release_source(courier, &route).await;
+        let is_active = |route: &Arc<Route>| route.source.status == source::Status::Active;
+        if any && let Some(route) = inner.routes.find(id).await?.filter(is_active) {
+            release(courier, &route).await?;
         }
     }
     Ok(())
 }
 
-pub(crate) async fn release_source(courier: &Courier, route: &Route) {
-    if route.source.status != source::Status::Active {
-        return;
-    }
-    if let Err(error) = try_release(courier, route).await {
-        tracing::warn!(%error, source.id = %route.source.id, "held events could not all be released");
-    }
-}
-
-async fn try_release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
+/// Lets go on what was held for a source that is active again.
+pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
     let inner = courier.inner();
     let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
     loop {
@@ -243,33 +238,6 @@ async fn try_take(courier: &Courier, seen: &Event) -> Result<bool, StoreError> {
         }
     }
     Ok(true)
-}
-
-/// Everything from before is in its lane: those that arrived meanwhile, where order counts, may
-/// go in behind it.
-async fn let_in(courier: &Courier) {
-    let inner = courier.inner();
-    loop {
-        let event = {
-            let mut waiting = lock(&inner.waiting);
-            let next = waiting.as_mut().and_then(VecDeque::pop_front);
-            if next.is_none() {
-                *waiting = None;
-            }
-            next
-        };
-        let Some(event) = event else { return };
-        let route = inner.until_stored(|| inner.routes.find(event.source_id)).await;
-        match route {
-            None => return,
-            Some(None) => courier.discard(event).await,
-            Some(Some(route)) => {
-                if let Some(rest) = courier.process(event, &route) {
-                    rest.await;
-                }
-            }
-        }
-    }
 }
 
 /// The pending events of one shard, a page at a time.

@@ -5,8 +5,10 @@ mod backup;
 mod bench;
 mod columns;
 mod config;
+mod dead_letters;
 mod dev;
 mod events;
+mod export;
 mod replay;
 mod restore;
 mod schema;
@@ -30,8 +32,10 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Dev(asked) => dev::run(&asked)?,
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
+        Command::Export(flags) => export::run(&flags)?,
         Command::Events(command) => return events::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
+        Command::DeadLetters(command) => return dead_letters::run(&command),
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),

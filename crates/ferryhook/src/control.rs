@@ -49,6 +49,8 @@ pub enum Request {
     Backup(PathBuf),
     /// Answered with [`Outcome`](apply::Outcome).
     Apply(apply::Asked),
+    /// Answered with the text of a manifest.
+    Export,
     /// Answered with what was asked for, or a [`Complaint`](crate::desk::Complaint).
     Desk(desk::Asked),
 }

@@ -5,9 +5,11 @@
 //! it out.
 
 mod ask;
+mod dead_letters;
 mod events;
 mod names;
 pub mod orders;
+mod replays;
 pub mod view;
 
 use std::fmt;
@@ -58,6 +60,14 @@ impl Desk {
             Asked::ListEvents(wanted) => said(self.list_events(&wanted).await?),
             Asked::ShowEvent(wanted) => said(self.show_event(wanted).await?),
             Asked::Replay(order) => said(self.replay(&order).await?),
+            Asked::CountReplay(order, after) => said(self.count_replay(&order, after).await?),
+            Asked::ReplayMany(order) => said(self.replay_many(&order).await?),
+            Asked::ListReplays { limit } => said(self.list_replays(limit).await?),
+            Asked::ShowReplay(id) => said(self.show_replay(id).await?),
+            Asked::CancelReplay(id) => said(self.cancel_replay(id).await?),
+            Asked::ListDeadLetters { limit } => said(self.list_dead_letters(limit).await?),
+            Asked::ListFailures { limit } => said(self.list_failures(limit).await?),
+            Asked::Redrive(ids) => said(self.redrive(ids).await?),
         }
     }
 

@@ -133,7 +133,8 @@ fn an_event() {
         "eventId S, sourceId S, userId S, status S, headers? S, body? S, sourceIp? S, \
          contentType? S, method? S, receivedAt N(ms), processedAt? N(ms), deliveredAt? N(ms), \
          expiresAt? N(s), event_type? S, payload? M, retry_count N, metadata? M, accountId S, \
-         origin S, dedupKey? S, duplicateCount? N, path? S, query? S, pendingSince? N(ms)",
+         origin S, dedupKey? S, duplicateCount? N, path? S, query? S, pendingSince? N(ms), \
+         processingTries? N, processingError? S",
     );
 }
 
@@ -142,7 +143,7 @@ fn a_delivery() {
     stored(
         &delivery(),
         "eventId S, connectionId S, sourceId S, accountId S, state S, nextAttemptAt N(ms), \
-         lane S, attempts N, attemptsBefore? N, lastStatusCode? N, lastError? S, \
+         lane S, attempts N, attemptsBefore? N, lastStatusCode? N, lastError? S, orderKey? S, \
          createdAt N(ms), updatedAt N(ms), expiresAt? N(s)",
     );
 }

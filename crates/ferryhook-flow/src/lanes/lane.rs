@@ -13,7 +13,7 @@ use ferryhook_core::{Account, Event, Id, Source, Timestamp};
 use super::breaker::Breaker;
 use super::pace::Pace;
 use super::width::Width;
-use super::{Terms, Work};
+use super::{Piece, Terms, Work};
 use crate::limits;
 use crate::moment::Moment;
 
@@ -25,10 +25,10 @@ pub(super) struct Lane {
     fresh: VecDeque<Work>,
     stored: VecDeque<Work>,
     fresh_is_next: bool,
-    /// Every event that is in a queue, being sent or being settled: the store still has it, and
-    /// it must not be read again.
+    /// Every event that is in a queue, being sent, being settled or being stored: the store may
+    /// have it, and it must not be read again.
     in_hand: HashSet<Id<Event>>,
-    /// Those of them that began again in the store before their last outcome was told here.
+    /// Those of them that have begun again in the store, which is not known here yet.
     renewed: HashSet<Id<Event>>,
     /// Turned away and not yet in the store: what comes behind them must not pass them.
     spilling: usize,
@@ -52,10 +52,8 @@ struct Backlog {
     reading: bool,
     /// When the oldest event of what was put back came.
     since: Option<Timestamp>,
-    /// Became known while a page was being read.
-    meanwhile: Option<Timestamp>,
-    /// And may lie before that page.
-    afresh: bool,
+    /// Became known while a page was being read: when it is due and where in the queue it lies.
+    meanwhile: Option<(Timestamp, Timestamp)>,
     /// Left our hands while a page was being read, which may show them as they were before.
     gone_meanwhile: HashSet<Id<Event>>,
 }
@@ -99,7 +97,6 @@ impl Lane {
                 reading: false,
                 since: None,
                 meanwhile: None,
-                afresh: false,
                 gone_meanwhile: HashSet::new(),
             },
             width: Width::new(),
@@ -142,46 +139,58 @@ impl Lane {
     }
 
     pub(super) fn turn_away(&mut self, work: Work) -> Result<(), Work> {
-        self.defer();
+        self.defer(work.event);
         Err(work)
     }
 
-    pub(super) fn defer(&mut self) {
+    pub(super) fn defer(&mut self, event: Id<Event>) {
         self.spilling += 1;
+        self.in_hand.insert(event);
     }
 
-    /// What was turned away is in the store now, or nowhere.
-    pub(super) fn spilled(&mut self) {
+    /// What was turned away or put down is in the store now.
+    pub(super) fn spilled(&mut self, event: Id<Event>, due: Timestamp, since: Timestamp) {
         self.spilling = self.spilling.saturating_sub(1);
+        self.let_go(event);
+        self.noted(due, self.place(due, since));
     }
 
-    /// The store has something for this lane that is due then.
-    pub(super) fn noted(&mut self, due: Timestamp) {
-        let known = match self.backlog.reading {
-            true => &mut self.backlog.meanwhile,
-            false => &mut self.backlog.due,
-        };
-        *known = Some(known.map_or(due, |known| known.min(due)));
-        if self.terms.ordering.is_none() {
-            self.backlog.from = self.backlog.from.min(due);
+    /// The store has something for this lane that is due then and lies there in its queue, or
+    /// behind that.
+    pub(super) fn noted(&mut self, due: Timestamp, place: Timestamp) {
+        if self.backlog.reading {
+            let (known, from) = self.backlog.meanwhile.unwrap_or((due, place));
+            self.backlog.meanwhile = Some((known.min(due), from.min(place)));
+            return;
+        }
+        self.backlog.due = Some(self.backlog.due.map_or(due, |known| known.min(due)));
+        self.backlog.from = self.backlog.from.min(place);
+    }
+
+    /// Where the queue has something that is due then: in order it goes by when its event came.
+    fn place(&self, due: Timestamp, since: Timestamp) -> Timestamp {
+        match self.terms.ordering {
+            Some(_) => due.min(since),
+            None => due,
         }
     }
 
-    /// Everything in the store may be new to us.
-    pub(super) fn forget_backlog(&mut self, due: Timestamp) {
-        self.backlog.from = Timestamp::default();
-        self.backlog.afresh = self.backlog.reading;
-        self.noted(due);
+    /// What is known here of this delivery is out of date. If it waits it keeps its place, so that
+    /// nothing passes it, until a page has it as it is now; if it is just being settled, the page
+    /// after that has it.
+    pub(super) fn renewed(&mut self, event: Id<Event>) {
+        if self.in_hand.contains(&event) {
+            self.renewed.insert(event);
+        }
     }
 
-    /// What is known here of this delivery is out of date. If it waits, the next page has it as it
-    /// is now; if it is being settled, the page after that.
-    pub(super) fn renewed(&mut self, event: Id<Event>) {
-        if let Some(place) = self.stored.iter().position(|work| work.event == event) {
-            self.stored.remove(place);
-            self.let_go(event);
-        } else if self.in_hand.contains(&event) {
-            self.renewed.insert(event);
+    fn renew(&mut self, work: Work) {
+        let mut waiting = self.stored.iter_mut();
+        if let Some(known) = waiting.find(|known| known.event == work.event)
+            && known.revision() < work.revision()
+        {
+            self.renewed.remove(&work.event);
+            *known = work;
         }
     }
 
@@ -316,24 +325,25 @@ impl Lane {
     pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
         let gone = std::mem::take(&mut self.backlog.gone_meanwhile);
         for work in works {
-            if !gone.contains(&work.event) && self.in_hand.insert(work.event) {
-                match self.terms.ordering {
-                    Some(_) => self.insert_in_order(work),
-                    None => self.stored.push_back(work),
-                }
+            if gone.contains(&work.event) {
+                continue;
+            }
+            match (self.in_hand.insert(work.event), self.terms.ordering) {
+                (true, Some(_)) => self.insert_in_order(work),
+                (true, None) => self.stored.push_back(work),
+                (false, _) if self.renewed.contains(&work.event) => self.renew(work),
+                (false, _) => {}
             }
         }
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
-        let afresh = std::mem::take(&mut self.backlog.afresh);
         match rest {
-            Some(_) if afresh => {}
             Some((from, _)) => self.backlog.from = from,
             None => self.backlog.since = None,
         }
-        if let Some(due) = meanwhile {
-            self.noted(due);
+        if let Some((due, place)) = meanwhile {
+            self.noted(due, place);
         }
     }
 
@@ -342,7 +352,10 @@ impl Lane {
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.gone_meanwhile.clear();
         self.backlog.reading = false;
-        self.backlog.due = Some(meanwhile.map_or(again, |due| due.min(again)));
+        self.backlog.due = Some(again);
+        if let Some((_, place)) = meanwhile {
+            self.noted(again, place);
+        }
     }
 
     /// The attempt is over; tells whether the destination rests from now on.
@@ -386,7 +399,7 @@ impl Lane {
             None => {
                 self.let_go(event);
                 if renewed {
-                    self.forget_backlog(Timestamp::default());
+                    self.noted(Timestamp::default(), Timestamp::default());
                 }
             }
         }
@@ -399,22 +412,24 @@ impl Lane {
         }
     }
 
-    /// Empties the memory: what is only here has to be stored, the rest is in the store already.
+    /// Empties the memory, and gives back what is only here: nothing passes it until it is stored
+    /// and [`Lane::spilled`] is told. The rest is in the store already.
     pub(super) fn put_down(&mut self) -> Vec<Work> {
-        let works: Vec<_> = self.fresh.drain(..).chain(self.stored.drain(..)).collect();
-        for work in &works {
-            self.in_hand.remove(&work.event);
+        let works = self.fresh.drain(..).chain(self.stored.drain(..));
+        let (fresh, stored): (Vec<_>, Vec<_>) =
+            works.partition(|work| matches!(work.piece, Piece::Fresh(..)));
+        for work in &stored {
+            self.let_go(work.event);
+            self.renewed.remove(&work.event);
             self.put_back(work);
         }
-        works
+        self.spilling += fresh.len();
+        fresh
     }
 
     /// The store has it, and memory no longer does.
     fn put_back(&mut self, work: &Work) {
-        self.noted(work.due);
-        if self.terms.ordering.is_some() {
-            self.backlog.from = self.backlog.from.min(work.since);
-        }
+        self.noted(work.due, self.place(work.due, work.since));
         let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
         self.backlog.since = Some(since);
     }

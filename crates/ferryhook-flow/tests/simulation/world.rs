@@ -177,6 +177,7 @@ impl World {
 
     /// As `serve` ends: first nobody comes in, then what is under way is finished.
     pub(crate) async fn stop(&self, life: &Life) -> End {
+        tokio::time::sleep(self.disk.away()).await;
         self.story.tell(format_args!("the program is stopped"));
         life.senders.finish(Duration::from_secs(60)).await;
         let cut = life.courier.finish().await;

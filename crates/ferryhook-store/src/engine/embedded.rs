@@ -31,7 +31,6 @@ mod found;
 mod hashed;
 mod layout;
 mod log;
-mod names;
 mod recent;
 mod recovery;
 mod shared;

@@ -114,7 +114,7 @@ impl Desk {
 
     pub(super) async fn replay(&self, order: &ReplayOne) -> Result<ReplayTold, Complaint> {
         let event = self.event(order.event).await?;
-        let named = self.find_connections(event.source_id, &order.to).await?;
+        let named = self.find_connections(Some(event.source_id), &order.to).await?;
         let to = Some(&*named).filter(|named| !named.is_empty());
         let replayed = match &self.courier {
             Some(courier) => courier.replay(event.id, to).await?,

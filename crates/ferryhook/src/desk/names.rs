@@ -29,12 +29,14 @@ impl Desk {
         one_of(named, "source", text)
     }
 
-    /// Of this source, by id or by name. An id is believed: what it names is seen later.
+    /// Of this source, or of any, by id or by name. An id is believed: what it names is seen later.
     pub(super) async fn find_connections(
         &self,
-        of: Id<Source>,
+        of: Option<Id<Source>>,
         texts: &[String],
     ) -> Result<Vec<Id<Connection>>, Complaint> {
+        let account = self.account().await?;
+        let what = if of.is_some() { "connection of this source" } else { "connection" };
         let mut found = Vec::with_capacity(texts.len());
         for text in texts {
             if let Ok(id) = text.parse() {
@@ -44,10 +46,15 @@ impl Desk {
             let mut pages = Pages::new();
             let mut named = Vec::new();
             while let Some(slice) = pages.next() {
-                let page = self.store.connections().list_by_source(of, slice).await?;
+                let connections = self.store.connections();
+                let page = match (of, account) {
+                    (Some(source), _) => connections.list_by_source(source, slice).await?,
+                    (None, Some(account)) => connections.list_by_account(account, slice).await?,
+                    (None, None) => break,
+                };
                 named.extend(pages.turn(page).filter(|one| one.name == *text));
             }
-            found.push(one_of(named, "connection of the event's source", text)?.id);
+            found.push(one_of(named, what, text)?.id);
         }
         Ok(found)
     }

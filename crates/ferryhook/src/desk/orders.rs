@@ -2,7 +2,8 @@
 //! are named as people name them: by id or by name.
 
 use ferryhook_core::event::Status;
-use ferryhook_core::{Event, Id, Timestamp};
+use ferryhook_core::replay::Position;
+use ferryhook_core::{Event, Id, Replay, Timestamp};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -14,6 +15,26 @@ pub enum Asked {
     ShowEvent(Shown),
     /// Answered with [`ReplayTold`](super::view::ReplayTold).
     Replay(ReplayOne),
+    /// Answered with [`Count`](ferryhook_flow::replay::Count).
+    CountReplay(ReplayMany, Option<Position>),
+    /// Answered with [`ReplayJob`](super::view::ReplayJob), as are the next but one and the last.
+    ReplayMany(ReplayMany),
+    /// Answered with [`ReplayList`](super::view::ReplayList).
+    ListReplays {
+        limit: usize,
+    },
+    ShowReplay(Id<Replay>),
+    CancelReplay(Id<Replay>),
+    /// Answered with [`EventList`](super::view::EventList).
+    ListDeadLetters {
+        limit: usize,
+    },
+    /// Answered with [`DeliveryList`](super::view::DeliveryList).
+    ListFailures {
+        limit: usize,
+    },
+    /// These, or all when there are none. Answered with [`Redriven`](super::view::Redriven).
+    Redrive(Vec<Id<Event>>),
 }
 
 /// Which events, newest first.
@@ -41,4 +62,14 @@ pub struct ReplayOne {
     pub event: Id<Event>,
     /// To all that want it when there are none.
     pub to: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayMany {
+    /// These, or those that are wanted when there are none.
+    pub ids: Vec<Id<Event>>,
+    pub wanted: Wanted,
+    pub to: Vec<String>,
+    pub rate_per_second: u32,
 }

@@ -2,7 +2,8 @@
 
 use ferryhook_core::delivery::{Lane, State};
 use ferryhook_core::event::{Origin, Status};
-use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Source, Timestamp};
+use ferryhook_core::replay::{Counts, Filter, Selection};
+use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Replay, Source, Timestamp, replay};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -209,6 +210,114 @@ pub enum What {
     Held,
     /// It was on its way.
     AlreadyOpen,
+}
+
+/// A replay of many events.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayJob {
+    pub replay_id: Id<Replay>,
+    pub state: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// How many events it names, if it names any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Filtered>,
+    /// Only to these; empty means all that want the event.
+    pub connections: Vec<Id<Connection>>,
+    pub rate_per_second: u32,
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// When the last event came that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<Id<Connection>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    /// Nobody is there to do it before a server starts.
+    pub waits_for_server: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Filtered {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<Id<Source>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Timestamp>,
+}
+
+impl ReplayJob {
+    pub fn new(replay: &Replay, waits_for_server: bool) -> Self {
+        let (ids, filter) = match &replay.selection {
+            Selection::Ids { ids } => (Some(ids.len()), None),
+            Selection::Filter { filter } => {
+                let Filter { source_id, status, event_type, from, to } = filter.clone();
+                (None, Some(Filtered { source_id, status, event_type, from, to }))
+            }
+        };
+        let reason = match &replay.state {
+            replay::State::Failed { reason, .. } => Some(reason.clone()),
+            _ => None,
+        };
+        Self {
+            replay_id: replay.id,
+            state: replay.state.word().to_owned(),
+            reason,
+            ids,
+            filter,
+            connections: replay.connections.clone(),
+            rate_per_second: replay.rate_per_second,
+            counts: replay.counts,
+            reached: replay.position.map(|position| position.received_at),
+            waiting_for: replay.waiting_for,
+            last_error: replay.last_error.clone(),
+            created_at: replay.created_at,
+            updated_at: replay.updated_at,
+            waits_for_server: waits_for_server && replay.is_running(),
+        }
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.state == "running"
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayList {
+    pub data: Vec<ReplayJob>,
+    pub has_more: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryList {
+    pub data: Vec<DeliveryLine>,
+    pub has_more: bool,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Redriven {
+    pub redriven: usize,
+    /// What was said of those that were not.
+    pub refused: Vec<String>,
+    pub has_more: bool,
+    /// Nobody is there to process them before a server starts.
+    pub waits_for_server: bool,
 }
 
 /// The stored word of a plain enum.

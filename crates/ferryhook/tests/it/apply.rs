@@ -1,6 +1,8 @@
 //! `ferryhook apply`, with and without a server that has the data open.
 
 use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use ferryhook_api::owner;
@@ -216,6 +218,54 @@ fn programs_read_json() {
     let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let nothing = serde_json::json!({ "dryRun": false, "changes": [], "left": [], "unchanged": 3 });
     assert_eq!(said, nothing);
+}
+
+/// By the command, and by the server that has the store open.
+#[test]
+fn what_is_there_can_be_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    apply(folder.path(), HOOKS, &[]);
+    let exported = run(&folder, &["export"], &[]);
+    insta::assert_snapshot!(show(&exported), @"
+    exit 0
+    sources:
+    - name: shop
+      connections:
+      - name: crm
+        url: https://crm.example.com/in
+        headers:
+          X-Key:
+            $secret: env:SHOP_CRM_X_KEY
+      - name: warehouse
+        url: https://warehouse.example.com/in
+    ");
+    let ferry = Ferry::start_in(&folder, &[]);
+    assert_eq!(show(&run(&folder, &["export"], &[])), show(&exported));
+    fs::write(folder.path().join("hooks.yaml"), &exported.stdout).unwrap();
+    let again = run(&folder, &["apply", "-f", "hooks.yaml"], &[("SHOP_CRM_X_KEY", "open sesame")]);
+    assert_eq!(show(&again), "exit 0\nnothing to change, 3 as the file says\n");
+    ferry.stop();
+}
+
+/// Callers of the control socket have a task each, and what is no request is told so.
+#[test]
+fn a_silent_caller_keeps_nobody_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let ferry = Ferry::start_in(&folder, &[]);
+    let socket = folder.path().join(DATA).join("control.sock");
+    let silent = UnixStream::connect(&socket).unwrap();
+    silent.set_nonblocking(true).unwrap();
+    let mut odd = UnixStream::connect(&socket).unwrap();
+    odd.write_all(b"{\"dance\":null}\n").unwrap();
+    let mut answer = String::new();
+    odd.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with(r#"{"failed":"the server knows no such request"#), "{answer}");
+
+    assert!(apply(folder.path(), HOOKS, &[]).starts_with("exit 0"));
+    let still_waited_for = (&silent).read(&mut [0]).unwrap_err();
+    assert_eq!(still_waited_for.kind(), ErrorKind::WouldBlock);
+    drop(silent);
+    ferry.stop();
 }
 
 #[test]

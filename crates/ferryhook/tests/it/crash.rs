@@ -46,7 +46,7 @@ fn what_was_answered_200_arrives_whatever_is_killed() {
     let _log = Log::of(folder.path());
     let receiver = Receiver::moody(SECRET, dice.next());
     let way = Way { concurrency: Some(CONCURRENCY), ..Way::to(receiver.address) };
-    let source = way::lay(&folder.path().join(DATA), way);
+    let source = way::lay(&folder.path().join(DATA), &way);
     let senders = Senders::start(&format!("/in/{source}"), SENDERS);
 
     let kills = kills.unwrap_or(KILLS);

@@ -94,7 +94,7 @@ fn prepare_one(action: Action, keys: &mut Keys) -> Change {
                 true => Row::Whole(codec::row_value(kind, version, expires, &item)),
                 false => Row::WithContent {
                     tail: codec::row_tail(kind, version, 1, &item),
-                    content: codec::item_bytes(&content),
+                    content: content.into_packed(),
                 },
             };
             let entries = indexes.iter().map(|entry| keys.entry(entry, &name)).collect();

@@ -2,6 +2,7 @@ use super::*;
 use crate::batch::Patch;
 use crate::key::Key;
 use crate::tables::Table;
+use crate::value::{Number, Value};
 use proptest::prelude::*;
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -131,8 +132,9 @@ fn expiry_is_kept_to_the_second_and_never_means_never() {
 
 #[test]
 fn a_deep_value_from_disk_does_not_exhaust_the_stack() {
+    const LIST: u8 = 8;
     let mut bytes = vec![1, 1];
-    bytes.extend(std::iter::repeat_n([tag::LIST, 1], 100_000).flatten());
+    bytes.extend(std::iter::repeat_n([LIST, 1], 100_000).flatten());
     assert_eq!(read_item(&bytes), None);
 }
 
@@ -147,7 +149,10 @@ fn the_first_stored_form_stays_readable() {
         ("list".into(), Value::List(vec![Value::Null, Value::Number(Number::Float(0.5))])),
         (
             "map".into(),
-            Value::Map(BTreeMap::from([("k".into(), Value::Bytes(vec![0, 255].into()))])),
+            Value::Map(std::collections::BTreeMap::from([(
+                "k".into(),
+                Value::Bytes(vec![0, 255].into()),
+            )])),
         ),
         ("big".into(), Value::Number(Number::Big(u64::MAX))),
     ]

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::batch::Patch;
+use crate::value::Value;
+use crate::value::packed::{Attribute, push_name, push_value};
 
 /// A row's value, taken apart as far as its attributes.
 #[derive(Debug, Clone, Copy)]
@@ -13,15 +15,6 @@ pub(in super::super) struct View<'a> {
     version: u8,
     count: u64,
     attributes: &'a [u8],
-}
-
-/// One attribute: its name, its value, and both as they are stored.
-struct Attribute<'a> {
-    name: &'a str,
-    value: &'a [u8],
-    whole: &'a [u8],
-    /// As DynamoDB counts them.
-    bytes: usize,
 }
 
 impl<'a> View<'a> {
@@ -42,10 +35,9 @@ impl<'a> View<'a> {
     pub(in super::super) fn get(&self, name: &str) -> Result<Option<Value>, StoreError> {
         let mut rest = self.attributes;
         for _ in 0..self.count {
-            let mut attribute = self.next(&mut rest)?;
+            let attribute = self.next(&mut rest)?;
             if attribute.name == name {
-                let value = take_value(&mut attribute.value, 0);
-                return value.map(Some).ok_or_else(|| self.corrupt());
+                return attribute.unpack().map(Some).ok_or_else(|| self.corrupt());
             }
         }
         Ok(None)
@@ -66,19 +58,19 @@ impl<'a> View<'a> {
         let (mut set, mut added) = (vec![false; patch.set.len()], vec![false; patch.add.len()]);
         let (mut kept, mut kept_bytes) = (0, 0);
         for _ in 0..self.count {
-            let mut attribute = self.next(&mut rest)?;
+            let attribute = self.next(&mut rest)?;
             let name = attribute.name;
             if let Some(place) = patch.set.iter().position(|(known, _)| known == name) {
                 set[place] = true;
                 put(&mut attributes, name, &patch.set[place].1);
             } else if let Some(place) = patch.add.iter().position(|(known, _)| known == name) {
                 added[place] = true;
-                let value = take_value(&mut attribute.value, 0).ok_or_else(|| self.corrupt())?;
+                let value = attribute.unpack().ok_or_else(|| self.corrupt())?;
                 let sum = value.plus(patch.add[place].1).ok_or_else(|| no_sum(name))?;
                 put(&mut attributes, name, &sum);
             } else if !patch.remove.iter().any(|known| known == name) {
                 attributes.extend_from_slice(attribute.whole);
-                kept_bytes += attribute.bytes;
+                kept_bytes += attribute.size;
                 kept += 1;
             }
         }
@@ -103,7 +95,7 @@ impl<'a> View<'a> {
     }
 
     fn next(&self, rest: &mut &'a [u8]) -> Result<Attribute<'a>, StoreError> {
-        take_attribute(rest).ok_or_else(|| self.corrupt())
+        Attribute::take(rest).ok_or_else(|| self.corrupt())
     }
 
     fn corrupt(&self) -> StoreError {
@@ -123,50 +115,4 @@ fn check_bytes(patch: &Patch, bytes: usize) -> Result<(), StoreError> {
         ))),
         false => Ok(()),
     }
-}
-
-fn take_attribute<'a>(rest: &mut &'a [u8]) -> Option<Attribute<'a>> {
-    let from = *rest;
-    let name = match take_varint(rest)? {
-        0 => std::str::from_utf8(take_bytes(rest)?).ok()?,
-        number => names::name_of(number)?,
-    };
-    let value = *rest;
-    let bytes = name.len() + skip_value(rest, 0)?;
-    let value = &value[..value.len() - rest.len()];
-    Some(Attribute { name, value, whole: &from[..from.len() - rest.len()], bytes })
-}
-
-/// Passes over a value and tells its size as DynamoDB counts it.
-fn skip_value(rest: &mut &[u8], depth: usize) -> Option<usize> {
-    if depth > ferryhook_core::limits::ITEM_DEPTH_MAX {
-        return None;
-    }
-    Some(match take::<1>(rest)?[0] {
-        tag::NULL | tag::FALSE | tag::TRUE => 1,
-        tag::INT => {
-            take_varint(rest)?;
-            21
-        }
-        tag::BIG | tag::FLOAT => {
-            take::<8>(rest)?;
-            21
-        }
-        tag::TEXT | tag::BYTES => take_bytes(rest)?.len(),
-        tag::LIST => {
-            let mut bytes = 3;
-            for _ in 0..take_varint(rest)? {
-                bytes += 1 + skip_value(rest, depth + 1)?;
-            }
-            bytes
-        }
-        tag::MAP => {
-            let mut bytes = 3;
-            for _ in 0..take_varint(rest)? {
-                bytes += 1 + take_bytes(rest)?.len() + skip_value(rest, depth + 1)?;
-            }
-            bytes
-        }
-        _ => return None,
-    })
 }
