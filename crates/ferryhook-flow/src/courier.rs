@@ -338,6 +338,12 @@ impl HandOver for Courier {
         }
     }
 
+    fn is_crowded(&self, route: &Route) -> bool {
+        let watched = self.0.lanes();
+        let live = |connection| LaneId { connection, lane: delivery::Lane::Live };
+        route.ways.iter().any(|way| watched.lanes.is_crowded(live(way.connection.id)))
+    }
+
     fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
         if self.0.feed.receiver_count() == 0 {
             return;

@@ -62,6 +62,11 @@ pub use tallies::Tallies;
 pub trait HandOver: Send + Sync {
     fn take(&self, event: Stored<Event>, route: Arc<Route>);
 
+    /// Whether deliveries of this route are under way and more wait than is good.
+    fn is_crowded(&self, _route: &Route) -> bool {
+        false
+    }
+
     /// Told of every event first, copies and those that nobody takes included.
     fn heard(&self, _event: &Event, _route: &Route, _is_duplicate: bool) {}
 
@@ -242,8 +247,20 @@ impl Door {
         }
         let work = self.clone().store(route.clone(), arrivals, now, place);
         let told = adopted::to_its_end(&self.tasks, work).await?;
+        self.let_others_go_first(route).await;
         self.meters.note_bytes(bytes);
         Ok(self.taken(route, &told))
+    }
+
+    /// Where deliveries fall behind because the machine is busy, answers wait for their turn. A
+    /// destination that is slow by itself delays nobody: then there is nothing else to run.
+    async fn let_others_go_first(&self, route: &Route) {
+        for _ in 0..crate::limits::PATIENCE {
+            if !self.hand_over.is_crowded(route) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     fn within_rate(&self, route: &Route) -> Result<(), Refusal> {

@@ -169,6 +169,10 @@ impl Lanes {
         self.poke(of.id, now);
     }
 
+    pub(crate) fn is_crowded(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(Lane::is_crowded)
+    }
+
     pub(crate) fn account_of(&self, id: LaneId) -> Option<Id<Account>> {
         self.lanes.get(&id).map(|lane| lane.account)
     }

@@ -15,7 +15,11 @@ pub const REPLAY_CONCURRENCY_MAX: usize = 8;
 
 /// Events that wait in memory for one destination, and their bytes over all of them. What comes
 /// beyond is planned in the store and read again when there is room.
-pub const FRESH_MAX: usize = 768;
+pub const FRESH_MAX: usize = 4096;
+/// From here on senders are answered a little later, so that deliveries get their share of a busy
+/// machine: how often an answer lets others go first.
+pub const CROWDED: usize = 96;
+pub const PATIENCE: usize = 32;
 pub const FRESH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Events that wait, where order counts, for those before them to be in their lanes.

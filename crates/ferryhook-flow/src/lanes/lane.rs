@@ -445,6 +445,11 @@ impl Lane {
             && self.pace.opens() <= now.passed
     }
 
+    /// Many wait, though the destination takes what it gets.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.waiting() > limits::CROWDED && self.breaker.is_at_ease() && self.pace.is_free()
+    }
+
     pub(super) fn waiting(&self) -> usize {
         self.fresh.len() + self.stored.len()
     }
