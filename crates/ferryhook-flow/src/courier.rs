@@ -167,7 +167,8 @@ impl Courier {
         let bytes = event.record.body.len() + 1024;
         let since = event.record.received_at;
         let id = event.record.id;
-        let works: Vec<_> = deliveries.iter().map(|one| (settle::due(one), order_key(one))).collect();
+        let works: Vec<_> =
+            deliveries.iter().map(|one| (settle::due(one), order_key(one))).collect();
         let parcel = Arc::new(Parcel::new(event, deliveries));
         let mut turned_away = Vec::new();
         {

@@ -368,10 +368,11 @@ impl Lanes {
     /// A lane that nothing is known of need not be remembered.
     fn tidy(&mut self, id: LaneId, now: Moment) {
         let bare = self.lanes.get(&id).is_some_and(|lane| lane.is_bare(now));
-        if bare && let Some(lane) = self.lanes.remove(&id) {
-            if let Some(at) = lane.timer {
-                self.timers.remove(&(at, id));
-            }
+        if bare
+            && let Some(lane) = self.lanes.remove(&id)
+            && let Some(at) = lane.timer
+        {
+            self.timers.remove(&(at, id));
         }
     }
 }

@@ -207,9 +207,9 @@ impl<T: Record> Stored<T> {
 
 #[cfg(test)]
 pub(crate) fn item_of<T: Record>(record: &T) -> Result<value::Item, StoreError> {
-    value::to_item(record).map_err(|error| not_stored(T::KIND, error))
+    value::to_item(record).map_err(|error| not_stored(T::KIND, &error))
 }
 
-pub(crate) fn not_stored(kind: Kind, error: SerError) -> StoreError {
+pub(crate) fn not_stored(kind: Kind, error: &SerError) -> StoreError {
     StoreError::Malformed(format!("this {kind} cannot be stored: {error}"))
 }

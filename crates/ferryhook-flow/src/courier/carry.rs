@@ -21,7 +21,7 @@ use crate::routes::{Route, Way};
 
 /// The delivery in hand, with its event.
 pub(super) enum Hand {
-    Fresh { parcel: Arc<Parcel>, place: usize, delivery: Delivery },
+    Fresh { parcel: Arc<Parcel>, place: usize, delivery: Box<Delivery> },
     Stored { event: Box<Stored<Event>>, delivery: Box<Stored<Delivery>> },
 }
 
@@ -109,7 +109,7 @@ impl Courier {
         match piece {
             Piece::Fresh(parcel, place) => {
                 let delivery = parcel.delivery(place).await?;
-                Some(Hand::Fresh { parcel, place, delivery })
+                Some(Hand::Fresh { parcel, place, delivery: Box::new(delivery) })
             }
             Piece::Stored(delivery) => {
                 let delivery = match self.0.shared {

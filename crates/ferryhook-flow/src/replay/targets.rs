@@ -27,7 +27,7 @@ pub(super) async fn find(
     if let Some(ways) = all_of(&route, named) {
         return Ok(ways);
     }
-    for id in named.iter().filter(|id| way(&route, **id).is_none()) {
+    if let Some(id) = named.iter().find(|id| way(&route, **id).is_none()) {
         return Err(why_not(store, event, *id).await?);
     }
     Ok(Vec::new())

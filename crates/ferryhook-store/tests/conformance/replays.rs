@@ -193,7 +193,7 @@ pub(crate) async fn a_replay_counts_as_a_change_of_its_event(bench: Bench) {
         Delivery { state: State::Delivered { settled_at: bench.now() }, ..other.record.clone() };
     let wrong = standing(&event, &[&old, &delivered], &bench);
     let with_event = (&*event, &event.standing(), wrong);
-    let refused = deliveries.settle(&other, delivered, None, with_event).await;
+    let refused = deliveries.settle(&other, delivered, None, with_event, []).await;
     assert!(refused.unwrap_err().is_refused());
 }
 

@@ -80,7 +80,7 @@ impl Desk {
             processed_at: event.processed_at,
             delivered_at: event.delivered_at,
             expires_at: event.expires_at,
-            body: Some(()).filter(with_body).and_then(|()| text).map(str::to_owned),
+            body: text.filter(|_| with_body(&())).map(str::to_owned),
             body_base64: Some(())
                 .filter(with_body)
                 .filter(|()| text.is_none())
