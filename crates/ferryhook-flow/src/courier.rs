@@ -237,14 +237,19 @@ impl Courier {
             return;
         }
         inner.let_go(parcel.event.id);
-        let now = inner.steady.now();
-        let mut watched = inner.lanes();
-        for (lane, due) in turned_away {
-            let event = &parcel.event;
-            watched.lanes.spilled(lane, event.id, due, event.received_at, now);
-        }
-        drop(watched);
+        let (now, event) = (inner.steady.now(), &parcel.event);
+        let closed: Vec<_> = {
+            let lanes = &mut inner.lanes().lanes;
+            for (lane, due) in &turned_away {
+                lanes.spilled(*lane, event.id, *due, event.received_at, now);
+            }
+            let lanes_of = turned_away.iter().map(|(lane, _)| *lane);
+            lanes_of.filter(|lane| lanes.is_closed(*lane)).collect()
+        };
         self.pump();
+        if !closed.is_empty() {
+            self.look_after(event.source_id, &closed).await;
+        }
     }
 
     /// What an earlier run has left is in its lanes.

@@ -175,6 +175,10 @@ impl Lanes {
         self.lanes.get(&id).is_some_and(Lane::is_crowded)
     }
 
+    pub(crate) fn is_closed(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| !lane.is_open())
+    }
+
     pub(crate) fn account_of(&self, id: LaneId) -> Option<Id<Account>> {
         self.lanes.get(&id).map(|lane| lane.account)
     }

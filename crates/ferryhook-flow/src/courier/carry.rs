@@ -92,17 +92,24 @@ impl Courier {
         self.settle(of, hand, outcomes, since).await
     }
 
-    /// The route as it is when the destination's rate allows the next attempt.
+    /// The route as it is when the destination's rate allows the next attempt. Whoever comes too
+    /// late for the moment that was theirs gets another.
     async fn route_in_time(&self, of: &LaneOf) -> Option<Option<Arc<Route>>> {
         let find = || self.0.routes.find(of.source);
-        let route = self.0.until_stored(find).await?;
-        let now = self.0.now();
-        let at = self.0.lanes().lanes.reserve(of.id, now);
-        if at <= now.passed {
-            return Some(route);
+        let mut route = self.0.until_stored(find).await?;
+        for _ in 0..limits::CONFLICT_TRIES_MAX {
+            let now = self.0.now().passed;
+            let at = self.0.lanes().lanes.reserve(of.id, self.0.now());
+            if at <= now {
+                break;
+            }
+            tokio::time::sleep(at - now).await;
+            route = self.0.until_stored(find).await?;
+            if self.0.now().passed <= at + limits::PACE_GRAIN {
+                break;
+            }
         }
-        tokio::time::sleep(at - now.passed).await;
-        self.0.until_stored(find).await
+        Some(route)
     }
 
     async fn pick_up(&self, piece: Piece) -> Option<Hand> {

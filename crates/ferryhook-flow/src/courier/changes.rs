@@ -8,7 +8,7 @@ use super::carry::Hand;
 use super::gate::Behind;
 use super::settle::Outcomes;
 use super::{Courier, lane_of};
-use crate::lanes::{LaneOf, Piece, Terms, Work};
+use crate::lanes::{LaneId, LaneOf, Piece, Terms, Work};
 use crate::limits;
 use crate::routes::Way;
 
@@ -37,6 +37,21 @@ impl Courier {
                 }
             }
             self.release(id).await;
+        }
+        self.pump();
+    }
+
+    /// An event came by a route on which these were paused. That may have been a moment ago, and a
+    /// lane that is closed does not find out by itself.
+    pub(super) async fn look_after(&self, source: Id<Source>, closed: &[LaneId]) {
+        let Some(route) = self.0.until_stored(|| self.0.routes.find(source)).await else { return };
+        let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
+        for lane in closed {
+            match ways.iter().find(|way| way.connection.id == lane.connection) {
+                Some(way) if way.connection.status == Status::Active => self.apply(way),
+                Some(_) => {}
+                None => self.drain(*lane, source),
+            }
         }
         self.pump();
     }
@@ -72,7 +87,7 @@ impl Courier {
     }
 
     /// The connection is gone: its lane goes on, and finds that out for each delivery.
-    fn drain(&self, id: crate::lanes::LaneId, source: Id<Source>) {
+    fn drain(&self, id: LaneId, source: Id<Source>) {
         let now = self.0.now();
         let mut watched = self.0.lanes();
         let Some(account) = watched.lanes.account_of(id) else { return };

@@ -260,7 +260,8 @@ impl Lane {
     fn is_next(&self, work: &Work) -> bool {
         let all_is_read = self.backlog.due.is_none() && !self.backlog.reading;
         let all_is_stored = self.spilling.first().is_none_or(|first| work.event < *first);
-        all_is_stored && (all_is_read || work.since <= self.backlog.known)
+        let meanwhile = self.backlog.meanwhile.is_none_or(|(_, place)| work.since < place);
+        all_is_stored && meanwhile && (all_is_read || work.since <= self.backlog.known)
     }
 
     /// Shows each work that nothing stands before, until one is taken.

@@ -66,7 +66,7 @@ impl Desk {
         };
         let source = self.source_names([event.source_id].into_iter()).await?;
         let (text, bytes) = (event.body.as_text(), event.body.as_bytes());
-        let with_body = |_: &()| shown.with_body && !event.body.is_empty();
+        let with_body = shown.with_body && !event.body.is_empty();
         Ok(EventStory {
             line: EventLine::new(&event, source.get(&event.source_id).cloned()),
             origin: event.origin,
@@ -80,11 +80,8 @@ impl Desk {
             processed_at: event.processed_at,
             delivered_at: event.delivered_at,
             expires_at: event.expires_at,
-            body: text.filter(|_| with_body(&())).map(str::to_owned),
-            body_base64: Some(())
-                .filter(with_body)
-                .filter(|()| text.is_none())
-                .map(|()| STANDARD.encode(bytes)),
+            body: text.filter(|_| with_body).map(str::to_owned),
+            body_base64: (with_body && text.is_none()).then(|| STANDARD.encode(bytes)),
             deliveries: deliveries.iter().map(|one| line(one)).collect(),
             attempts: self.attempts(event.id).await?,
         })

@@ -16,6 +16,9 @@ struct Accepted {
     heard: When,
 }
 
+/// Which connection got what in which line before which event.
+type Broken = (usize, usize, Id<Event>);
+
 pub(crate) fn check(world: &World) {
     let mut broken = Vec::new();
     for (way, of) in world.cast.ways.iter().enumerate() {
@@ -36,7 +39,7 @@ pub(crate) fn check(world: &World) {
         for events in keys.values() {
             for one in events {
                 for other in events.iter().filter(|other| one.heard < other.asked) {
-                    broken.extend(compare(&attempts, one, other));
+                    broken.extend(compare(&attempts, of.schedule.len(), one, other));
                 }
             }
         }
@@ -46,16 +49,23 @@ pub(crate) fn check(world: &World) {
     }
 }
 
-/// None of them is sent before the other has arrived.
+/// The other is not sent before the one has arrived or was given up. After a crash that took the
+/// latter back it may arrive all the same.
 fn compare(
     attempts: &[&Attempt],
+    tries: usize,
     one: &Accepted,
     other: &Accepted,
-) -> Option<(usize, usize, Id<Event>)> {
+) -> Option<Broken> {
     let of = |event: Id<Event>| attempts.iter().filter(move |attempt| attempt.event == event);
     let arrived = of(one.event).find_map(|attempt| attempt.succeeded())?;
     let sent = of(other.event).find(|attempt| attempt.sent < arrived)?;
-    Some((sent.connection, sent.sent.line, one.event))
+    let given_up = |attempt: &&Attempt| {
+        let last = usize::from(attempt.number) == tries;
+        attempt.heard.is_some_and(|(heard, _)| last && heard < sent.sent)
+    };
+    let given_up = of(one.event).any(|attempt| given_up(attempt));
+    (!given_up).then_some((sent.connection, sent.sent.line, one.event))
 }
 
 fn accepted(letter: &Letter) -> impl Iterator<Item = Accepted> {
