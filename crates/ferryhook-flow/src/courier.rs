@@ -38,6 +38,7 @@ use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::tally::Tally;
+use crate::trace::Sink;
 use gate::{Admission, Gate};
 
 /// Cheap to clone: clones are one courier.
@@ -54,6 +55,8 @@ pub struct Parts {
     pub guard: Guard,
     /// Other processes work on the same store, so that work has to be leased.
     pub shared: bool,
+    /// Who keeps a span of each attempt, if anybody does.
+    pub traces: Option<Sink>,
 }
 
 pub(crate) struct Inner {
@@ -63,6 +66,7 @@ pub(crate) struct Inner {
     outbound: Arc<dyn Outbound>,
     guard: Guard,
     pub(crate) shared: bool,
+    traces: Option<Sink>,
     pub(crate) steady: Steady,
     pub(crate) tasks: Tasks,
     lanes: Mutex<Watched>,
@@ -89,7 +93,7 @@ struct Watched {
 
 impl Courier {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, env, routes, outbound, guard, shared } = parts;
+        let Parts { store, env, routes, outbound, guard, shared, traces } = parts;
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
@@ -99,6 +103,7 @@ impl Courier {
             outbound,
             guard,
             shared,
+            traces,
             tasks: Tasks::new(),
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),

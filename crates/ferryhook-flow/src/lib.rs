@@ -28,6 +28,7 @@ mod gauges;
 pub mod limits;
 mod moment;
 mod tally;
+pub mod trace;
 
 #[cfg(test)]
 mod probe;

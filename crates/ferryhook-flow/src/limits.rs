@@ -63,6 +63,9 @@ pub const CONFLICT_TRIES_MAX: usize = 8;
 /// From the signal to stop until attempts that are still under way are cut.
 pub const DRAIN: Duration = Duration::from_secs(20);
 
+/// Spans that wait for the collector of traces; more are dropped.
+pub const SPANS_MAX: usize = 4096;
+
 /// Replays of many events at once; one for each account.
 pub const REPLAYS_MAX: usize = 8;
 /// Of one replay: events that are looked at together, and those that begin together.

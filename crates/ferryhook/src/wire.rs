@@ -52,6 +52,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     storage.store.plans().seed(&plans).await.context("cannot set up the plans")?;
     let metrics = telemetry::metrics()?;
     tasks.spawn("metrics", keep_up(metrics.clone(), tasks.stopping()));
+    let traces = telemetry::traces(&env, &tasks)?;
     let guard = Guard::new(config.destinations_allow.0.clone());
     let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
     let courier = Courier::new(Parts {
@@ -66,6 +67,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         )),
         guard: guard.clone(),
         shared: config.store == StoreKind::Dynamodb,
+        traces: traces.clone(),
     });
     let bell = bell(&routes, &courier, &tasks);
     let desk = Desk::of(courier.clone(), storage.store.clone(), env.clone(), routes.clone());
@@ -74,6 +76,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         remember: DAY * config.dynamo.ttl_days,
         body_within: config.ingest.body_within,
+        traces,
     };
     let hand_over = Arc::new(courier.clone());
     let ingest =

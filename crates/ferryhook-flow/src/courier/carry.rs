@@ -164,8 +164,9 @@ impl Courier {
     async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
         let inner = &self.0;
         let (event, delivery) = (hand.event(), hand.delivery());
+        let (outbound, traces) = (&*inner.outbound, inner.traces.as_ref());
         let sending =
-            attempt::attempt(&*inner.outbound, &inner.guard, &inner.env, event, delivery, way);
+            attempt::attempt(outbound, &inner.guard, &inner.env, event, delivery, way, traces);
         let made = match AssertUnwindSafe(sending).catch_unwind().await {
             Ok(made) => made,
             Err(_) => crashed(event, delivery, way, inner.env.now()),

@@ -257,6 +257,7 @@ fn courier(store: &Store, env: &Env, docks: &Arc<Docks>) -> Courier {
         outbound,
         guard: Guard::new(Vec::new()),
         shared: false,
+        traces: None,
     });
     courier.start();
     courier

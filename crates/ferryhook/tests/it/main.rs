@@ -29,3 +29,4 @@ mod ingest;
 mod schema;
 mod stopping;
 mod storage;
+mod traces;
