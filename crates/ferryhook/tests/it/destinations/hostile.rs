@@ -164,7 +164,10 @@ fn misbehave(call: &Call, stream: &mut TcpStream, canary: SocketAddr) -> Then {
     let close = |_| Then::Close;
     match call.path() {
         "hang" => hang(stream),
-        "drip-head" => say_for_ever(stream, b"H", DRIP),
+        "drip-head" => {
+            say(stream, "HTTP/1.1 200 OK\r\nx: ");
+            say_for_ever(stream, b".", DRIP)
+        }
         "drip-body" => {
             say(stream, "HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
             say_for_ever(stream, b".", DRIP)
