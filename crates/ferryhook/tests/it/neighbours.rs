@@ -3,6 +3,7 @@
 
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,14 +12,17 @@ use crate::destination::{Destination, hang, say};
 use crate::message::Message;
 use crate::stage::{Stage, source};
 
+/// At least so many events for the one that is flooded, and for each of the others in trouble.
 const FLOOD: usize = 2_000;
 const FLOODERS: usize = 4;
-/// Of each of the troubled, one after the other while the neighbour is looked at.
 const TROUBLE: usize = 300;
+/// Should the one who measures not come to an end.
+const TIMES_MAX: usize = 20;
 const MEASURED: usize = 200;
 const BETWEEN: Duration = Duration::from_millis(5);
 /// What a quiet time cannot tell from a busy machine.
 const BAR: Duration = Duration::from_millis(50);
+const ROUNDS_MAX: usize = 3;
 /// Calls that a destination may get until it is left alone: a streak of failures, those that were
 /// under way, and a probe now and then.
 const CALLS_UNTIL_REST: usize = 60;
@@ -30,7 +34,7 @@ fn a_neighbour_does_not_notice() {
     let failing =
         Destination::new(|_, stream| say(stream, "HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n"));
     let flooded = Destination::kind();
-    // Nobody may have another attempt while this is looked at, only first ones count.
+    // Second attempts would come after the end; only first ones are counted.
     let once = json!({ "retry": [0, 600] });
     let stage = Stage::with(vec![
         source("neighbour", &quiet.url(""), json!({})),
@@ -40,30 +44,47 @@ fn a_neighbour_does_not_notice() {
         source("flooded", &flooded.url(""), json!({})),
     ]);
     measure(&stage, &quiet); // the first ones open files and connections
-    let before = measure(&stage, &quiet);
+    let alone = measure(&stage, &quiet);
 
-    let during = std::thread::scope(|scope| {
-        for name in ["hanging", "failing", "dead"] {
-            let stage = &stage;
-            scope.spawn(move || post_all(stage, name, TROUBLE));
-        }
-        for _ in 0..FLOODERS {
-            let stage = &stage;
-            scope.spawn(move || post_all(stage, "flooded", FLOOD / FLOODERS));
-        }
-        measure(&stage, &quiet)
-    });
-    let most = BAR.max(2 * before);
-    println!("p99 from the answer to the arrival: {before:?} alone, {during:?} beside the others");
-    assert!(during <= most, "p99 went from {before:?} to {during:?}");
+    // Whatever else this machine does can only make it worse, so one good round is enough.
+    let most = BAR.max(2 * alone);
+    let (mut rounds, mut sent) = (Vec::new(), 0);
+    while rounds.len() < ROUNDS_MAX && rounds.last().is_none_or(|last| *last > most) {
+        let (took, flood) = measure_in_trouble(&stage, &quiet);
+        rounds.push(took);
+        sent += flood;
+    }
+    println!(
+        "p99 from the answer to the arrival: {alone:?} alone, {rounds:?} beside {sent} events"
+    );
+    assert!(rounds.iter().any(|took| *took <= most), "{alone:?} became {rounds:?}");
 
     // All that was taken in arrives, and who fails is not called for every event.
-    flooded.wait_for(FLOOD);
+    flooded.wait_for(sent);
     for (name, destination) in [("hanging", &hanging), ("failing", &failing)] {
         let calls = destination.calls().len();
-        assert!(calls <= CALLS_UNTIL_REST, "{name} was called {calls} times");
+        assert!((1..=CALLS_UNTIL_REST).contains(&calls), "{name} was called {calls} times");
     }
     stage.ferry.stop();
+}
+
+/// While the others are sent events from before the first to after the last measurement. Says how
+/// many the flood had.
+fn measure_in_trouble(stage: &Stage, quiet: &Destination) -> (Duration, usize) {
+    let over = AtomicBool::new(false);
+    let over = &over;
+    std::thread::scope(|scope| {
+        for name in ["hanging", "failing", "dead"] {
+            scope.spawn(move || post_until(over, stage, name, TROUBLE));
+        }
+        let flood = FLOOD / FLOODERS;
+        let flooders: Vec<_> = (0..FLOODERS)
+            .map(|_| scope.spawn(move || post_until(over, stage, "flooded", flood)))
+            .collect();
+        let took = measure(stage, quiet);
+        over.store(true, Ordering::Relaxed);
+        (took, flooders.into_iter().map(|flooder| flooder.join().unwrap()).sum())
+    })
 }
 
 /// The 99th percentile of the time from the answer to the arrival, event after event.
@@ -84,11 +105,15 @@ fn measure(stage: &Stage, quiet: &Destination) -> Duration {
     times[MEASURED * 99 / 100]
 }
 
-fn post_all(stage: &Stage, source: &str, count: usize) {
+/// At least so many, and then for as long as it is not over.
+fn post_until(over: &AtomicBool, stage: &Stage, source: &str, least: usize) -> usize {
     let mut line = connect(stage);
-    for _ in 0..count {
+    let mut count = 0;
+    while count < least || (count < least * TIMES_MAX && !over.load(Ordering::Relaxed)) {
         post(stage, &mut line, source);
+        count += 1;
     }
+    count
 }
 
 fn connect(stage: &Stage) -> BufReader<TcpStream> {

@@ -25,10 +25,11 @@ fn retries_follow_the_connection() {
         to("edited", "old", json!({})),
         to("paused", "old", json!({})),
         to("deleted", "old", json!({})),
+        to("no source", "old", json!({})),
     ]);
-    let [edited, paused, deleted] =
-        ["edited", "paused", "deleted"].map(|name| stage.post(name, "{}"));
-    for event in [&edited, &paused, &deleted] {
+    let [edited, paused, deleted, sourceless] =
+        ["edited", "paused", "deleted", "no source"].map(|name| stage.post(name, "{}"));
+    for event in [&edited, &paused, &deleted, &sourceless] {
         assert_eq!(told(&stage.wait_for_attempts(event, 1)), "waiting / 500");
     }
 
@@ -40,6 +41,8 @@ fn retries_follow_the_connection() {
     assert_eq!(told(&stage.wait_until_settled(&edited)), "delivered / 500 / 200");
     let cancelled = told(&stage.wait_until_settled(&deleted));
     assert_eq!(cancelled, "cancelled connection_deleted / 500");
+    let cancelled = told(&stage.wait_until_settled(&sourceless));
+    assert_eq!(cancelled, "cancelled source_deleted / 500");
     // Due at the same time as the others, and not attempted.
     let story = stage.event(&paused);
     assert_eq!(story["attempts"].as_array().unwrap().len(), 1, "{story:#}");
@@ -56,6 +59,6 @@ fn retries_follow_the_connection() {
     assert!(env.elapsed() - resumed < Duration::from_secs(4), "its time had come before");
 
     let paths: Vec<_> = destination.calls().iter().map(|call| call.path().to_owned()).collect();
-    assert_eq!(paths, ["old", "old", "old", "new", "new"]);
+    assert_eq!(paths, ["old", "old", "old", "old", "new", "new"]);
     stage.ferry.stop();
 }

@@ -35,7 +35,7 @@ const UPGRADED: &str = "0 the destination changed to another protocol, unasked";
 
 /// What a destination does, by the path it is called with, and what each attempt says of it.
 /// Where the head says 200, the destination has the event, whatever comes after.
-const CASES: [(&str, &str); 25] = [
+const CASES: [(&str, &str); 31] = [
     ("hang", LATE),
     ("drip-head", LATE),
     ("drip-body", "200"),
@@ -52,6 +52,11 @@ const CASES: [(&str, &str); 25] = [
     ("http-0.9", NOT_HTTP),
     ("bad-chunk", "200"),
     ("101", UPGRADED),
+    ("hints", "200"),
+    ("http-1.0", "200"),
+    ("odd-headers", "200"),
+    ("two-lengths", NOT_HTTP),
+    ("status-99", NOT_HTTP),
     ("301", "301 redirects are not followed"),
     ("302", "302 redirects are not followed"),
     ("303", "303 redirects are not followed"),
@@ -61,6 +66,7 @@ const CASES: [(&str, &str); 25] = [
     ("404", "404"),
     ("500", "500"),
     ("599", "599"),
+    ("999", "999"),
 ];
 
 #[test]
@@ -214,6 +220,21 @@ fn misbehave(call: &Call, stream: &mut TcpStream, canary: SocketAddr) -> Then {
             );
             hang(stream)
         }
+        "hints" => {
+            let hints = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(10);
+            say(stream, format!("HTTP/1.1 100 Continue\r\n\r\n{hints}"));
+            say(stream, OK)
+        }
+        "http-1.0" => close(say(stream, "HTTP/1.0 200\r\n\r\nfine")),
+        "odd-headers" => {
+            let odd = b"HTTP/1.1 200 OK\r\nno colon\r\nna me: x\r\nx: \xff\xfe\r\ncontent-length: 0\r\n\r\n";
+            say(stream, odd)
+        }
+        "two-lengths" => close(say(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+        )),
+        "status-99" => close(say(stream, "HTTP/1.1 99 What\r\ncontent-length: 0\r\n\r\n")),
         status if status.starts_with('3') => say(
             stream,
             format!(

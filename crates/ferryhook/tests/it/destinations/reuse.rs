@@ -39,3 +39,22 @@ fn a_connection_that_closed_at_rest_is_not_used() {
     assert_eq!(destination.calls().len(), 5);
     stage.ferry.stop();
 }
+
+/// An answer to a question that was not asked yet is no answer.
+#[test]
+fn an_answer_in_advance_counts_for_nothing() {
+    let destination = Destination::new(|_, stream| {
+        say(stream, OK.repeat(2));
+        Then::Keep
+    });
+    let stage = Stage::with(vec![source("shop", &destination.url(""), json!({}))]);
+    for number in 0..5 {
+        let event = stage.post("shop", &number.to_string());
+        assert_eq!(told(&stage.wait_until_settled(&event)), "delivered / 200");
+        let calls = destination.calls();
+        let bodies: Vec<_> = calls.iter().map(|call| (call.body(), call.before_on_line)).collect();
+        assert_eq!(bodies.last(), Some(&(&*number.to_string(), 0)), "{bodies:?}");
+    }
+    assert_eq!(destination.calls().len(), 5);
+    stage.ferry.stop();
+}
