@@ -6,12 +6,14 @@
 )]
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod destination;
 mod dice;
 mod ferry;
 mod message;
 mod parcel;
 mod receiver;
 mod sender;
+mod stage;
 mod way;
 
 mod apply;
@@ -19,6 +21,7 @@ mod backups;
 mod bench;
 mod configuration;
 mod crash;
+mod destinations;
 mod dev;
 mod durable;
 mod health;
@@ -26,6 +29,7 @@ mod hostile;
 mod http2;
 mod idle;
 mod ingest;
+mod neighbours;
 mod schema;
 mod stopping;
 mod storage;
