@@ -159,9 +159,10 @@ impl Lanes {
 
     /// The same, of a delivery that the lane may know as it was before.
     pub(crate) fn renewed(&mut self, of: LaneOf, event: Id<Event>, due: Timestamp, now: Moment) {
-        let lane = self.lane(of);
-        lane.renewed(event);
-        lane.forget_backlog(due);
+        // A lane that is not remembered has nothing in the store: at the start all that have are
+        // noted.
+        let make = || Lane::new(of.account, of.source, of.terms).begins_empty();
+        self.lanes.entry(of.id).or_insert_with(make).renewed(event, due);
         self.poke(of.id, now);
     }
 

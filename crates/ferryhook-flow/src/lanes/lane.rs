@@ -54,8 +54,8 @@ struct Backlog {
     since: Option<Timestamp>,
     /// Became known while a page was being read.
     meanwhile: Option<Timestamp>,
-    /// And may lie before that page.
-    afresh: bool,
+    /// And lies from there on, which may be before that page.
+    before: Option<Timestamp>,
     /// Left our hands while a page was being read, which may show them as they were before.
     gone_meanwhile: HashSet<Id<Event>>,
 }
@@ -79,6 +79,15 @@ pub(crate) enum Felt {
     Nothing,
 }
 
+impl Backlog {
+    fn look_from(&mut self, at: Timestamp) {
+        self.from = self.from.min(at);
+        if self.reading {
+            self.before = Some(self.before.map_or(at, |before| before.min(at)));
+        }
+    }
+}
+
 impl Lane {
     pub(super) fn new(account: Id<Account>, source: Id<Source>, terms: Terms) -> Self {
         let mut lane = Self {
@@ -99,7 +108,7 @@ impl Lane {
                 reading: false,
                 since: None,
                 meanwhile: None,
-                afresh: false,
+                before: None,
                 gone_meanwhile: HashSet::new(),
             },
             width: Width::new(),
@@ -163,24 +172,33 @@ impl Lane {
         };
         *known = Some(known.map_or(due, |known| known.min(due)));
         if self.terms.ordering.is_none() {
-            self.backlog.from = self.backlog.from.min(due);
+            self.backlog.look_from(due);
         }
     }
 
     /// Everything in the store may be new to us.
     pub(super) fn forget_backlog(&mut self, due: Timestamp) {
-        self.backlog.from = Timestamp::default();
-        self.backlog.afresh = self.backlog.reading;
+        self.backlog.look_from(Timestamp::default());
         self.noted(due);
     }
 
-    /// What is known here of this delivery is out of date. If it waits it keeps its place, so that
-    /// nothing passes it, until a page has it as it is now; if it is just being settled, the page
-    /// after that has it.
-    pub(super) fn renewed(&mut self, event: Id<Event>) {
+    /// The store has nothing for this lane but what it will be told of.
+    pub(super) fn begins_empty(mut self) -> Self {
+        self.backlog.from = Timestamp::MAX;
+        self
+    }
+
+    /// The store has this delivery anew. What is known of it here is out of date: if it waits it
+    /// keeps its place, so that nothing passes it, until a page has it as it is now; if it is just
+    /// being settled, the page after that has it.
+    pub(super) fn renewed(&mut self, event: Id<Event>, due: Timestamp) {
         if self.in_hand.contains(&event) {
             self.renewed.insert(event);
         }
+        if self.terms.ordering.is_some() {
+            self.backlog.look_from(event.made_at().unwrap_or_default());
+        }
+        self.noted(due);
     }
 
     fn renew(&mut self, work: Work) {
@@ -337,11 +355,16 @@ impl Lane {
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
-        let afresh = std::mem::take(&mut self.backlog.afresh);
+        let before = self.backlog.before.take().unwrap_or(Timestamp::MAX);
         match rest {
-            Some(_) if afresh => {}
-            Some((from, _)) => self.backlog.from = from,
-            None => self.backlog.since = None,
+            Some((from, _)) => self.backlog.from = from.min(before),
+            None => {
+                self.backlog.since = None;
+                // All of it is in hand. Where order counts, what is stored later may lie anywhere.
+                if self.terms.ordering.is_none() {
+                    self.backlog.from = before;
+                }
+            }
         }
         if let Some(due) = meanwhile {
             self.noted(due);
@@ -425,7 +448,7 @@ impl Lane {
     fn put_back(&mut self, work: &Work) {
         self.noted(work.due);
         if self.terms.ordering.is_some() {
-            self.backlog.from = self.backlog.from.min(work.since);
+            self.backlog.look_from(work.since);
         }
         let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
         self.backlog.since = Some(since);

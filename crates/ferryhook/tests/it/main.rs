@@ -26,6 +26,7 @@ mod hostile;
 mod http2;
 mod idle;
 mod ingest;
+mod replay;
 mod schema;
 mod stopping;
 mod storage;
