@@ -8,10 +8,11 @@
 mod carry;
 mod changes;
 mod consequences;
+pub(crate) mod gate;
 mod queue;
 mod settle;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::event::Status;
-use ferryhook_core::{Env, Event, Id, Timestamp, delivery};
+use ferryhook_core::{Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound};
 use ferryhook_store::{Store, StoreError, Stored};
@@ -33,10 +34,11 @@ use crate::ingest::HandOver;
 use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
-use crate::parcel::{Parcel, Written};
+use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::tally::Tally;
+use gate::{Admission, Gate};
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]
@@ -70,8 +72,10 @@ pub(crate) struct Inner {
     pub(crate) replays: Notify,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
-    /// While queues of an earlier run are being found: events that must not pass them.
-    pub(crate) waiting: Mutex<Option<VecDeque<Stored<Event>>>>,
+    gate: Mutex<Gate>,
+    /// Held by whoever brings older events into the lanes: two at once would get them out of
+    /// order.
+    pub(crate) releasing: tokio::sync::Mutex<()>,
     feed: broadcast::Sender<Happening>,
     gauges: Gauges,
     tally: Tally,
@@ -100,7 +104,8 @@ impl Courier {
             bell: Notify::new(),
             replays: Notify::new(),
             taken: Mutex::default(),
-            waiting: Mutex::new(Some(VecDeque::new())),
+            gate: Mutex::default(),
+            releasing: tokio::sync::Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
         }))
@@ -162,7 +167,8 @@ impl Courier {
         let bytes = event.record.body.len() + 1024;
         let since = event.record.received_at;
         let id = event.record.id;
-        let works: Vec<_> = deliveries.iter().map(|one| (one.due_at(), order_key(one))).collect();
+        let works: Vec<_> =
+            deliveries.iter().map(|one| (settle::due(one), order_key(one))).collect();
         let parcel = Arc::new(Parcel::new(event, deliveries));
         let mut turned_away = Vec::new();
         {
@@ -173,7 +179,7 @@ impl Courier {
                 let due = due.unwrap_or(now.wall);
                 let work = Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
                 if due > now.wall {
-                    watched.lanes.defer(of);
+                    watched.lanes.defer(of, id);
                     turned_away.push((of.id, due));
                 } else if watched.lanes.offer(of, work, now).is_err() {
                     turned_away.push((of.id, due));
@@ -226,24 +232,25 @@ impl Courier {
     async fn store_plan(self, parcel: Arc<Parcel>, turned_away: Vec<(LaneId, Timestamp)>) {
         let inner = &self.0;
         let written = inner.until_stored(|| parcel.write(&inner.store, inner.steady.now().wall));
-        let stored = match written.await {
-            Some(Written::First) => {
-                inner.let_go(parcel.event.id);
-                true
-            }
-            Some(Written::Again) => true,
-            Some(Written::Lost) => {
-                inner.let_go(parcel.event.id);
-                false
-            }
-            None => return, // the process is stopping; the event is still pending in the store
-        };
+        // Without an answer the process is stopping; the event is still pending in the store.
+        if written.await.is_none() {
+            return;
+        }
+        inner.let_go(parcel.event.id);
         let now = inner.steady.now();
         let mut watched = inner.lanes();
         for (lane, due) in turned_away {
-            watched.lanes.spilled(lane, stored.then_some(due), now);
+            let event = &parcel.event;
+            watched.lanes.spilled(lane, event.id, due, event.received_at, now);
         }
         drop(watched);
+        self.pump();
+    }
+
+    /// What an earlier run has left is in its lanes.
+    pub(crate) fn begin(&self) {
+        let now = self.0.now();
+        self.0.lanes().lanes.start(now);
         self.pump();
     }
 
@@ -258,8 +265,8 @@ impl Courier {
         self.pump();
     }
 
-    /// The store has this delivery anew, due then.
-    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: Timestamp) {
+    /// The store has this delivery anew, due then and there in its queue.
+    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: (Timestamp, Timestamp)) {
         let now = self.0.now();
         self.0.lanes().lanes.renewed(of, event, due, now);
         self.pump();
@@ -328,17 +335,25 @@ impl Courier {
 
 impl HandOver for Courier {
     fn take(&self, event: Stored<Event>, route: Arc<Route>) {
-        if !self.0.take(event.record.id) {
+        let id = event.record.id;
+        if !self.0.take(id) {
             return;
         }
-        let ordered = route.ways.iter().any(|way| way.connection.ordering_key.is_some());
-        if ordered && let Some(waiting) = &mut *lock(&self.0.waiting) {
-            waiting.push_back(event);
-            return;
+        match self.admit(event, &route) {
+            Admission::Open(event) => {
+                if let Some(rest) = self.process(event, &route) {
+                    self.0.tasks.spawn("plan", rest);
+                }
+            }
+            Admission::Waits => {}
+            Admission::Crowded => self.0.let_go(id),
         }
-        if let Some(rest) = self.process(event, &route) {
-            self.0.tasks.spawn("plan", rest);
-        }
+    }
+
+    fn is_crowded(&self, route: &Route) -> bool {
+        let watched = self.0.lanes();
+        let live = |connection| LaneId { connection, lane: delivery::Lane::Live };
+        route.ways.iter().any(|way| watched.lanes.is_crowded(live(way.connection.id)))
     }
 
     fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
@@ -354,6 +369,12 @@ impl HandOver for Courier {
             status: event.status,
             is_duplicate,
         });
+    }
+
+    fn hold(&self, source: Id<Source>) {
+        self.close(source);
+        let courier = self.clone();
+        self.0.tasks.spawn("release", async move { courier.release(source).await });
     }
 }
 
@@ -373,13 +394,15 @@ impl Inner {
     }
 
     /// Asks the store again until it answers: what was sent must be written down, and sending on
-    /// without that would only repeat it. `None` when the process stops meanwhile.
+    /// without that would only repeat it. When the process stops meanwhile it is asked a few times
+    /// more, because the next one would repeat it too; then `None`.
     pub(crate) async fn until_stored<T, F>(&self, mut step: impl FnMut() -> F) -> Option<T>
     where
         F: Future<Output = Result<T, StoreError>>,
     {
         let mut pause = limits::STORE_PAUSE_FIRST;
-        let mut stopping = pin!(self.tasks.stopping());
+        let mut stopping = pin!(self.tasks.stopping().fuse());
+        let mut tries_left = None;
         let mut told = false;
         loop {
             let error = match step().await {
@@ -390,12 +413,19 @@ impl Inner {
                 tracing::warn!(%error, "the store does not take an outcome; asking again");
                 told = true;
             }
+            if tries_left == Some(0) {
+                return None;
+            }
             tokio::select! {
                 biased;
-                () = stopping.as_mut() => return None,
-                () = tokio::time::sleep(pause) => {}
+                () = stopping.as_mut() => {
+                    (tries_left, pause) = (Some(limits::STORE_TRIES_LAST), limits::STORE_PAUSE_FIRST);
+                }
+                () = tokio::time::sleep(pause) => {
+                    tries_left = tries_left.map(|left: usize| left - 1);
+                    pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+                }
             }
-            pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
         }
     }
 

@@ -11,6 +11,7 @@ mod body;
 mod letter;
 pub mod limits;
 mod meters;
+mod names;
 mod quota;
 mod rate;
 mod refusal;
@@ -31,7 +32,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::{Env, Event, Headers, Id, Timestamp, account, event};
+use ferryhook_core::{Env, Event, Headers, Id, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
 use ferryhook_store::repositories::{Accepted, Arrival};
@@ -46,6 +47,7 @@ use crate::routes::{Route, Routes};
 use answer::Told;
 use letter::Letter;
 use meters::{Meters, Outcome};
+use names::Names;
 use quota::Quotas;
 use rate::Rates;
 use refusal::Refusal;
@@ -60,8 +62,17 @@ pub use tallies::Tallies;
 pub trait HandOver: Send + Sync {
     fn take(&self, event: Stored<Event>, route: Arc<Route>);
 
+    /// Whether deliveries of this route are under way and more wait than is good.
+    fn is_crowded(&self, _route: &Route) -> bool {
+        false
+    }
+
     /// Told of every event first, copies and those that nobody takes included.
     fn heard(&self, _event: &Event, _route: &Route, _is_duplicate: bool) {}
+
+    /// An event was stored as held for its source, which may have been resumed meanwhile: then
+    /// nobody else would let it go on.
+    fn hold(&self, _source: Id<Source>) {}
 }
 
 /// What the operator decides about the door.
@@ -96,6 +107,7 @@ struct Door {
     routes: Routes,
     hand_over: Arc<dyn HandOver>,
     settings: Settings,
+    names: Names,
     rates: Rates,
     quotas: Quotas,
     tallies: Tallies,
@@ -126,6 +138,7 @@ impl Ingest {
             routes,
             hand_over,
             settings,
+            names: Names::default(),
             rates: Rates::default(),
             quotas: Quotas::default(),
             tallies: Tallies::default(),
@@ -234,8 +247,20 @@ impl Door {
         }
         let work = self.clone().store(route.clone(), arrivals, now, place);
         let told = adopted::to_its_end(&self.tasks, work).await?;
+        self.let_others_go_first(route).await;
         self.meters.note_bytes(bytes);
         Ok(self.taken(route, &told))
+    }
+
+    /// Where deliveries fall behind because the machine is busy, answers wait for their turn. A
+    /// destination that is slow by itself delays nobody: then there is nothing else to run.
+    async fn let_others_go_first(&self, route: &Route) {
+        for _ in 0..crate::limits::PATIENCE {
+            if !self.hand_over.is_crowded(route) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     fn within_rate(&self, route: &Route) -> Result<(), Refusal> {
@@ -307,6 +332,8 @@ impl Door {
         if event.pending_since.is_some() {
             // A new row has been written once.
             self.hand_over.take(Stored { record: event, revision: 1 }, route.clone());
+        } else if status == event::Status::Held {
+            self.hand_over.hold(route.source.id);
         }
         Told { id: Some(id), status, is_duplicate: false }
     }

@@ -105,6 +105,7 @@ pub(crate) struct Lanes {
     running: HashMap<Id<Account>, usize>,
     /// Bytes of events that wait in memory.
     bytes: usize,
+    started: bool,
     stopped: bool,
 }
 
@@ -117,6 +118,7 @@ impl Lanes {
             slots: limits::SLOTS_MAX,
             running: HashMap::new(),
             bytes: 0,
+            started: false,
             stopped: false,
         }
     }
@@ -136,48 +138,55 @@ impl Lanes {
     }
 
     /// Something will be due later and is about to be stored; [`Lanes::spilled`] is owed.
-    pub(crate) fn defer(&mut self, of: LaneOf) {
-        self.lane(of).defer();
+    pub(crate) fn defer(&mut self, of: LaneOf, event: Id<Event>) {
+        self.lane(of).defer(event);
     }
 
-    /// What was given back is in the store now and due then, or nowhere.
-    pub(crate) fn spilled(&mut self, id: LaneId, due: Option<Timestamp>, now: Moment) {
+    /// The delivery of this event, which came `since`, is in the store now and due then.
+    pub(crate) fn spilled(
+        &mut self,
+        id: LaneId,
+        event: Id<Event>,
+        due: Timestamp,
+        since: Timestamp,
+        now: Moment,
+    ) {
         if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.spilled();
-            if let Some(due) = due {
-                lane.noted(due);
-            }
+            lane.spilled(event, due, since);
             self.poke(id, now);
         }
     }
 
-    /// The store has something for this lane.
+    /// The store may have something for this lane, wherever in its queue.
     pub(crate) fn noted(&mut self, of: LaneOf, due: Timestamp, now: Moment) {
-        self.lane(of).forget_backlog(due);
+        self.lane(of).noted(due, Timestamp::default());
         self.poke(of.id, now);
     }
 
     /// The same, of a delivery that the lane may know as it was before.
-    pub(crate) fn renewed(&mut self, of: LaneOf, event: Id<Event>, due: Timestamp, now: Moment) {
-        // A lane that is not remembered has nothing in the store: at the start all that have are
-        // noted.
-        let make = || Lane::new(of.account, of.source, of.terms).begins_empty();
-        self.lanes.entry(of.id).or_insert_with(make).renewed(event, due);
+    pub(crate) fn renewed(
+        &mut self,
+        of: LaneOf,
+        event: Id<Event>,
+        (due, place): (Timestamp, Timestamp),
+        now: Moment,
+    ) {
+        let lane = self.lane(of);
+        lane.renewed(event);
+        lane.noted(due, place);
         self.poke(of.id, now);
     }
 
-    /// The store has something for a lane that is known to have been there.
-    pub(crate) fn held(&mut self, id: LaneId, due: Timestamp) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.noted(due);
-        }
+    pub(crate) fn is_crowded(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(Lane::is_crowded)
     }
 
     pub(crate) fn account_of(&self, id: LaneId) -> Option<Id<Account>> {
         self.lanes.get(&id).map(|lane| lane.account)
     }
 
-    /// The connection has changed. What was only in memory and may not be sent now is given back.
+    /// The connection has changed. What was only in memory and may not be sent now is given back;
+    /// [`Lanes::spilled`] is owed for each.
     pub(crate) fn changed(&mut self, of: LaneOf, now: Moment) -> Vec<Work> {
         let Some(lane) = self.lanes.get_mut(&of.id) else { return Vec::new() };
         lane.set_terms(of.terms);
@@ -209,7 +218,7 @@ impl Lanes {
                 self.turns.leave();
                 continue;
             };
-            match lane.ready(now) {
+            match lane.ready(now, self.started) {
                 Ready::Read => {
                     let (from, limit) = lane.read();
                     return Some(Step::Read(id, from, limit));
@@ -262,6 +271,11 @@ impl Lanes {
         }
     }
 
+    /// When something that was begun may be sent: mostly now.
+    pub(crate) fn reserve(&mut self, id: LaneId, now: Moment) -> Duration {
+        self.lanes.get_mut(&id).map_or(now.passed, |lane| lane.reserve(now))
+    }
+
     /// The attempt is over, its outcome not yet stored; tells whether the destination rests from
     /// now on.
     pub(crate) fn attempted(&mut self, id: LaneId, felt: Felt, now: Moment) -> bool {
@@ -294,6 +308,15 @@ impl Lanes {
         }
     }
 
+    /// Everything that an earlier run has left is in its lane or noted: those that keep an order
+    /// may begin.
+    pub(crate) fn start(&mut self, now: Moment) {
+        self.started = true;
+        let mut all: Vec<_> = self.lanes.keys().copied().collect();
+        all.sort_unstable();
+        all.into_iter().for_each(|id| self.poke(id, now));
+    }
+
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
@@ -317,7 +340,7 @@ impl Lanes {
 
     fn poke(&mut self, id: LaneId, now: Moment) {
         let Some(lane) = self.lanes.get(&id) else { return };
-        match lane.ready(now) {
+        match lane.ready(now, self.started) {
             Ready::Send | Ready::Read => self.turns.enter(lane.account, lane.source, id),
             Ready::At(at) => self.set_timer(id, at),
             Ready::Idle => {}

@@ -3,7 +3,6 @@
 //! Either every condition holds and every action is done, or nothing is and the error names the
 //! first action whose condition failed. The bounds are DynamoDB's, on every engine.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use ferryhook_core::{Timestamp, limits};
@@ -259,10 +258,7 @@ impl Batch {
             )));
         }
         let bytes = actions.iter().map(Action::check).sum::<Result<usize, _>>()?;
-        let mut keys: Vec<&Key> = actions.iter().map(Action::key).collect();
-        keys.sort_unstable();
-        if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
-            let key = pair[0];
+        if let Some(key) = twice(actions.iter().map(Action::key).collect()) {
             return Err(StoreError::Malformed(format!("the batch names {key} twice")));
         }
         if bytes > limits::batch::BYTES_MAX {
@@ -318,6 +314,17 @@ impl Action {
     }
 }
 
+/// What is named more than once, if anything is. Mostly there are two or three.
+fn twice<T: Ord>(mut named: Vec<&T>) -> Option<&T> {
+    const FEW: usize = 8;
+    if named.len() <= FEW {
+        let mut before = named.iter().enumerate();
+        return before.find(|(place, one)| named[..*place].contains(one)).map(|(_, one)| *one);
+    }
+    named.sort_unstable();
+    named.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
 /// An engine may keep content where it cannot look while it decides.
 fn check_condition(key: &Key, condition: &Condition, content: &[&str]) -> Result<(), StoreError> {
     match condition {
@@ -367,7 +374,7 @@ impl Patch {
     fn check_names(&self) -> Result<(), StoreError> {
         let set = self.set.iter().map(|(name, _)| name);
         let add = self.add.iter().map(|(name, _)| name);
-        let mut names = HashSet::new();
+        let mut names: Vec<&Name> = Vec::with_capacity(8);
         for name in set.chain(add).chain(&self.remove) {
             if self.kind.content().contains(&&**name) {
                 let kind = self.kind;
@@ -375,10 +382,11 @@ impl Patch {
                     "{name} of a stored {kind} never changes"
                 )));
             }
-            if !names.insert(name) {
-                let key = &self.key;
-                return Err(StoreError::Malformed(format!("{name} of {key} is changed twice")));
-            }
+            names.push(name);
+        }
+        if let Some(name) = twice(names) {
+            let key = &self.key;
+            return Err(StoreError::Malformed(format!("{name} of {key} is changed twice")));
         }
         Ok(())
     }

@@ -65,6 +65,11 @@ impl Disk {
         self.state().away_until = self.env.elapsed() + time;
     }
 
+    /// How long it will still be away.
+    pub(crate) fn away(&self) -> Duration {
+        self.state().away_until.saturating_sub(self.env.elapsed())
+    }
+
     /// Crashes when that many calls have been made.
     pub(crate) fn crash_after(&self, calls: u64) {
         self.state().calls_left = Some(calls);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use ferryhook_core::delivery::{Hold, Lane, State};
-use ferryhook_core::{Delivery, connection, source};
+use ferryhook_core::{Connection, Delivery, Id, Source, connection, source};
 use ferryhook_store::{Shard, Slice, Window};
 
 use crate::disk::Manner;
@@ -37,10 +37,12 @@ impl World {
     /// What somebody should still do something about.
     async fn open_ends(&self) -> Vec<String> {
         let mut open = Vec::new();
+        let behind = self.with_parked().await;
         for shard in Shard::all() {
             let events = self.operator.events();
             let page = events.list_pending(shard, Window::ALWAYS, Slice::default()).await.unwrap();
-            open.extend(page.rows.iter().map(|event| format!("{} is pending", event.id)));
+            let pending = page.rows.iter().filter(|event| !behind.contains(&event.source_id));
+            open.extend(pending.map(|event| format!("{} is pending", event.id)));
         }
         for (place, source) in self.cast.sources.iter().enumerate() {
             let stored = self.operator.sources().find(source.id).await.unwrap().unwrap();
@@ -60,6 +62,25 @@ impl World {
         open
     }
 
+    /// Sources of which something is parked: what comes behind it may wait in memory, and is
+    /// pending as long as it does.
+    async fn with_parked(&self) -> Vec<Id<Source>> {
+        let mut sources = Vec::new();
+        for way in &self.cast.ways {
+            if self.queue(&way.connection).await.iter().any(is_parked) {
+                sources.push(way.connection.source_id);
+            }
+        }
+        sources
+    }
+
+    async fn queue(&self, of: &Connection) -> Vec<Delivery> {
+        let slice = Slice::oldest_first().limit(1000);
+        let deliveries = self.operator.deliveries();
+        let open = deliveries.list_open(of.id, Lane::Live, Window::ALWAYS, slice).await.unwrap();
+        open.rows.into_iter().map(|row| row.record).collect()
+    }
+
     async fn open_deliveries(&self, way: usize) -> Vec<String> {
         let of = &self.cast.ways[way].connection;
         let connections = self.operator.connections();
@@ -69,10 +90,7 @@ impl World {
         if stored.status == connection::Status::Paused {
             return Vec::new();
         }
-        let slice = Slice::oldest_first().limit(1000);
-        let deliveries = self.operator.deliveries();
-        let open = deliveries.list_open(of.id, Lane::Live, Window::ALWAYS, slice).await.unwrap();
-        let open: Vec<Delivery> = open.rows.into_iter().map(|row| row.record).collect();
+        let open = self.queue(of).await;
         let parked: Vec<&Delivery> = open.iter().filter(|one| is_parked(one)).collect();
         let waits = |one: &Delivery| {
             let before = |other: &&Delivery| {

@@ -27,6 +27,7 @@ pub(crate) struct Told {
     pub(crate) lines: Vec<String>,
     pub(crate) letters: Vec<Letter>,
     pub(crate) attempts: Vec<Attempt>,
+    pub(crate) lives: Vec<When>,
     pub(crate) crashes: Vec<When>,
     /// Changes that were made and never confirmed, by the text of the event they concern.
     pub(crate) unconfirmed: Vec<(When, String)>,
@@ -182,6 +183,11 @@ impl Story {
     pub(crate) fn crash(&self, lost: usize) {
         let when = self.tell(format_args!("crash, {lost} commits are lost"));
         self.told().crashes.push(when);
+    }
+
+    pub(crate) fn begin(&self) {
+        let when = self.tell(format_args!("a life begins"));
+        self.told().lives.push(when);
     }
 
     pub(crate) fn furnish(&self, exist: &[bool]) {

@@ -132,7 +132,7 @@ impl World {
             self.disk.crash_after(self.chance.of(20..600));
         }
         let life = self.begin();
-        self.story.tell(format_args!("a life begins"));
+        self.story.begin();
         self.know_all();
         while self.steps_left > 0 {
             self.steps_left -= 1;
@@ -177,6 +177,7 @@ impl World {
 
     /// As `serve` ends: first nobody comes in, then what is under way is finished.
     pub(crate) async fn stop(&self, life: &Life) -> End {
+        tokio::time::sleep(self.disk.away()).await;
         self.story.tell(format_args!("the program is stopped"));
         life.senders.finish(Duration::from_secs(60)).await;
         let cut = life.courier.finish().await;

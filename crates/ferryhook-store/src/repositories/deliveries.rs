@@ -68,16 +68,23 @@ impl Deliveries<'_> {
     }
 
     /// Keeps what came of an attempt, or of the decision to make none: one commit has its row,
-    /// the delivery's new state, and where the event stands because of it.
-    pub async fn settle(
+    /// the delivery's new state, and where the event stands because of it. `beside` are the other
+    /// deliveries that were looked at to tell where that is. One of them that is open must not
+    /// have moved since: else two that are settled at once would both take the event for open.
+    pub async fn settle<'a>(
         &self,
         was: &Stored<Delivery>,
         now: Delivery,
         attempt: Option<&Attempt>,
         event: (&Event, &Stored<Standing>, Standing),
+        beside: impl IntoIterator<Item = (&'a Delivery, u64)>,
     ) -> Result<(Stored<Delivery>, Stored<Standing>), StoreError> {
         let (event, stood, stands) = event;
         let mut batch = Batch::new().replace(was, &now);
+        for (other, revision) in beside.into_iter().filter(|(other, _)| !other.is_settled()) {
+            let key = delivery::key(other.event_id, other.connection_id);
+            batch = batch.require(key, Condition::Revision(revision));
+        }
         if let Some(attempt) = attempt {
             batch = batch.insert(attempt);
         }

@@ -45,9 +45,13 @@ impl Numbers {
 /// Made from a name's length, its first and its last bytes.
 fn slot_of(name: &str) -> usize {
     let bytes = name.as_bytes();
-    let word = |part: &[u8]| part.iter().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
-    let (first, last) = (&bytes[..bytes.len().min(4)], &bytes[bytes.len().saturating_sub(4)..]);
-    let mixed = (word(first) << 32 | word(last)) ^ (bytes.len() as u64) << 61;
+    let word = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        }
+        _ => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    let mixed = word ^ (bytes.len() as u64) << 28;
     (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize
 }
 

@@ -526,7 +526,7 @@ pub(crate) async fn gateway_attempts_create_with_the_delivery(bench: Bench) {
     let stands = event.record.standing().with([&now], bench.now());
     let stood = event.standing();
     let with_event = (&*event, &stood, stands);
-    let settled = deliveries.settle(&leased, now.clone(), Some(&attempt), with_event).await;
+    let settled = deliveries.settle(&leased, now.clone(), Some(&attempt), with_event, []).await;
     let (settled, stands) = settled.unwrap();
     let failing = bench.store.events();
     let failing =
@@ -536,7 +536,7 @@ pub(crate) async fn gateway_attempts_create_with_the_delivery(bench: Bench) {
     assert_eq!(found, Some(settled.clone()));
     // The same attempt again: nothing happens, neither to the delivery.
     let with_event = (&*event, &stands, stands.record);
-    let again = deliveries.settle(&settled, now, Some(&attempt), with_event).await;
+    let again = deliveries.settle(&settled, now, Some(&attempt), with_event, []).await;
     assert!(again.unwrap_err().is_refused());
     assert_eq!(due(&bench, &delivery).await, 0);
     bench.advance(30);
@@ -557,7 +557,7 @@ pub(crate) async fn a_delivery_is_settled_together_with_its_event(bench: Bench) 
     assert_eq!(stands.status, Status::Delivered);
     let attempt = bench.attempt(&now, 1);
     let with_event = (&*event, &event.standing(), stands);
-    let settled = deliveries.settle(&was, now, Some(&attempt), with_event);
+    let settled = deliveries.settle(&was, now, Some(&attempt), with_event, []);
     let (_, stands) = settled.await.unwrap();
     let found = bench.store.events().find(event.id).await.unwrap();
     assert_eq!(found.map(|found| found.standing()), Some(stands));

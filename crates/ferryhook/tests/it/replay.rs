@@ -99,15 +99,17 @@ fn a_failed_event_is_shown_and_replayed() {
     let story = shop.json(&["events", "show", &event]);
     assert_eq!(story["status"], "delivered");
     assert_eq!(story.get("body"), None);
-    let states: Vec<_> = story["deliveries"].as_array().unwrap().iter().map(|one| {
-        format!("{} {} {} {}", one["connection"], one["state"], one["lane"], one["attempts"])
-    }).collect();
+    let states: Vec<_> = story["deliveries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            format!("{} {} {} {}", one["connection"], one["state"], one["lane"], one["attempts"])
+        })
+        .collect();
     let mut states = states;
     states.sort_unstable();
-    assert_eq!(states, [
-        r#""audit" "delivered" "live" 1"#,
-        r#""orders" "delivered" "replay" 2"#,
-    ]);
+    assert_eq!(states, [r#""audit" "delivered" "live" 1"#, r#""orders" "delivered" "replay" 2"#,]);
     assert_eq!(story["attempts"].as_array().unwrap().len(), 3);
     let story = shop.json(&["events", "show", &event, "--body"]);
     assert_eq!(story["body"], r#"{"order":7}"#);

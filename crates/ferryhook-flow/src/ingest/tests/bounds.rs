@@ -125,6 +125,10 @@ async fn trailers_are_dropped() {
 
 /// One deadline for all of it: a byte a second does not extend it.
 #[tokio::test(start_paused = true)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the deadline is the runtime's, whose clock is paused"
+)]
 async fn a_dripping_body_is_cut_off() {
     let gate = gate(plain()).await;
     let drip = stream::unfold((), |()| async {

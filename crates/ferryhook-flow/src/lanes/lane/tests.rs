@@ -26,12 +26,12 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let [first, second] =
         ["evt_-OhqqeV-00000001", "evt_-OhqqeV-00000002"].map(|id| id.parse::<Id<Event>>().unwrap());
-    lane.noted(now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![work(first)], None);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
 
-    lane.noted(now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.attempted(Felt::Well, now);
     lane.settled(first, None, None);
@@ -40,7 +40,7 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
     assert!(lane.start(now).is_none());
 
     // Opened again later, by a replay for example, it is new to the next page.
-    lane.noted(now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![work(first)], None);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
@@ -62,12 +62,13 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
         Work { piece, order_key: Some("k".into()), due, ..work(event) }
     };
     let never = Timestamp::from_millis(i64::MAX);
-    lane.noted(now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None);
     assert!(lane.start(now).is_none());
 
-    lane.renewed(first, now.wall);
+    lane.renewed(first);
+    lane.noted(now.wall, Timestamp::default());
     assert!(lane.start(now).is_none(), "nothing passes it");
     // A page that was read before it began again changes nothing.
     lane.read();
@@ -90,55 +91,20 @@ fn what_begins_again_while_it_is_settled_is_read_once_more() {
     let connection = samples::connection();
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let event = "evt_-OhqqeV-00000001".parse().unwrap();
-    lane.noted(now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![work(event)], None);
     assert!(lane.start(now).is_some());
     lane.attempted(Felt::Well, now);
 
-    lane.renewed(event, now.wall);
+    lane.renewed(event);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![work(event)], None);
-    assert_eq!(lane.ready(now), Ready::Idle, "it is still in hand");
+    assert_eq!(lane.ready(now, true), Ready::Idle, "it is still in hand");
     lane.settled(event, None, None);
-    assert_eq!(lane.ready(now), Ready::Read);
+    assert_eq!(lane.ready(now, true), Ready::Read);
     lane.read();
     lane.loaded(vec![work(event)], None);
     assert!(lane.start(now).is_some());
-}
-
-/// What is told while a page is read may lie before the place where that page ends.
-#[test]
-fn what_begins_while_a_page_is_read_is_not_passed_over() {
-    let now = Moment { wall: Timestamp::from_seconds(60), passed: Duration::ZERO };
-    let at = |seconds| Timestamp::from_seconds(seconds);
-    let connection = samples::connection();
-    for ordering in [None, Some(super::super::Ordering { skip_after: None })] {
-        let terms = Terms { open: true, concurrency: 8, ordering, ..Terms::default() };
-        let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
-        let event: Id<Event> = "evt_-OhqqeV-00000001".parse().unwrap();
-        let place = ordering.map_or(at(20), |_| event.made_at().unwrap());
-        lane.noted(at(10));
-        assert_eq!(lane.read().0, Timestamp::default());
-        lane.renewed(event, at(20));
-        let end = place + Duration::from_secs(10);
-        lane.loaded(Vec::new(), Some((end, now.wall)));
-        assert_eq!(lane.read().0, place);
-        lane.loaded(Vec::new(), Some((end, now.wall)));
-        assert_eq!(lane.read().0, end);
-    }
-}
-
-/// The place of what is settled is not looked at again, however much of it there is.
-#[test]
-fn what_has_been_read_to_its_end_is_not_read_again() {
-    let connection = samples::connection();
-    let terms = Terms { open: true, concurrency: 8, ..Terms::default() };
-    let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
-    lane.noted(Timestamp::from_seconds(10));
-    lane.read();
-    lane.loaded(Vec::new(), None);
-    let event = "evt_-OhqqeV-00000001".parse().unwrap();
-    lane.renewed(event, Timestamp::from_seconds(50));
-    assert_eq!(lane.read().0, Timestamp::from_seconds(50));
 }

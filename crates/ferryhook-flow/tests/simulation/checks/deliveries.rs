@@ -1,7 +1,6 @@
 //! Deliveries: whoever wanted an event that was acknowledged has it, and the store says so.
 
 use ferryhook_core::delivery::{Failure, State};
-use ferryhook_core::event::Status;
 use ferryhook_core::{Delivery, Event, Id};
 use ferryhook_store::Slice;
 
@@ -13,7 +12,6 @@ struct Promised {
     letter: usize,
     event: Id<Event>,
     asked: When,
-    heard: When,
 }
 
 pub(crate) async fn check(world: &World) {
@@ -34,10 +32,9 @@ fn promised(world: &World) -> Vec<Promised> {
                 Some((_, Heard::Duplicate { first: Some(id) })) => id,
                 _ => continue,
             };
-            let Some((heard, _)) = request.heard else { continue };
             // A copy is as good as the first request of its letter.
             let asked = of.requests[0].asked;
-            promised.push(Promised { letter, event, asked, heard });
+            promised.push(Promised { letter, event, asked });
         }
     }
     promised
@@ -54,7 +51,8 @@ async fn check_promise(world: &World, promised: &Promised) {
     }
     let event_type = world.story.told().letters[*letter].event_type;
     let source = world.story.told().letters[*letter].source;
-    let held = stored.status == Status::Held && stored.processed_at.is_none();
+    // Held for its source, or behind one that is parked: found before if it should not be.
+    let held = stored.processed_at.is_none();
     for (way, of) in world.cast.ways.iter().enumerate() {
         let known = world.story.told().known[way];
         let wants = of.source == source && world.cast.wants(way, event_type);
@@ -70,10 +68,10 @@ async fn check_promise(world: &World, promised: &Promised) {
     }
 }
 
-/// Whether the program knew the connection all the while the event came in.
+/// Whether the program knew the connection before the event came in. One that is deleted may be
+/// so before anybody planned the event.
 fn is_owed(known: Known, promised: &Promised) -> bool {
-    known.since.is_some_and(|since| since < promised.asked)
-        && known.deleted.is_none_or(|deleted| promised.heard < deleted)
+    known.since.is_some_and(|since| since < promised.asked) && known.deleted.is_none()
 }
 
 /// What the store says came of it is what the destination saw.

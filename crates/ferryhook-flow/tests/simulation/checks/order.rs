@@ -29,6 +29,9 @@ pub(crate) fn check(world: &World) {
                 keys.entry(key).or_default().extend(accepted(letter));
             }
         }
+        // What came before the connection is planned for it only where a crash has it planned anew.
+        let Some(since) = told.known[way].since else { continue };
+        keys.values_mut().for_each(|events| events.retain(|event| since < event.asked));
         let attempts: Vec<_> = told.attempts.iter().filter(|one| one.connection == way).collect();
         for events in keys.values() {
             for one in events {

@@ -20,10 +20,11 @@ pub(crate) fn check(world: &World) {
         for (place, last) in sent.iter().enumerate() {
             for back in 1..=place.min(LOOK_BACK) {
                 let first = sent[place - back];
-                let crashed = |crash: &When| first < *crash && *crash < *last;
+                // A new life does not know how fast the last one was.
+                let began = |life: &When| first < *life && *life < *last;
                 let enough = (Duration::from_secs(1) / rate) * back as u32;
                 let enough = enough.saturating_sub(limits::PACE_GRAIN);
-                let too_fast = last.at - first.at < enough && !told.crashes.iter().any(crashed);
+                let too_fast = last.at - first.at < enough && !told.lives.iter().any(began);
                 broken.extend(too_fast.then_some((way, first.line, last.line, back)));
             }
         }

@@ -6,19 +6,17 @@
 
 use lsm_tree::{UserKey, UserValue};
 
-use super::codec::{self, Place, View};
+use super::codec::{self, Edit, Place, View};
 use super::layout::{self, Keys};
 use super::young::Mark;
 use crate::StoreError;
-use crate::batch::{Action, Condition, Insert, Moves, Patch};
-use crate::key::{IndexKey, Key};
+use crate::batch::{Action, Condition, Delete, Insert, Moves, Patch};
 use crate::value;
 
 #[derive(Debug)]
 pub(super) enum Change {
     Insert {
         key: UserKey,
-        name: Key,
         expires: Option<i64>,
         /// The row as the tree keeps it; without its expiry and place if it has content.
         row: Row,
@@ -26,21 +24,20 @@ pub(super) enum Change {
     },
     Patch {
         key: UserKey,
-        patch: Box<Patch>,
+        condition: Condition,
+        edit: Edit,
         dropped: Vec<UserKey>,
         added: Vec<UserKey>,
         /// Written again only when the row's expiry changes, which they carry too.
-        kept: Vec<IndexKey>,
+        kept: Vec<UserKey>,
     },
     Delete {
         key: UserKey,
-        name: Key,
         condition: Condition,
         entries: Vec<UserKey>,
     },
     Require {
         key: UserKey,
-        name: Key,
         condition: Condition,
     },
     /// The engine's own: gives content a new place if the row still points at the old one.
@@ -98,25 +95,27 @@ fn prepare_one(action: Action, keys: &mut Keys) -> Change {
                 },
             };
             let entries = indexes.iter().map(|entry| keys.entry(entry, &name)).collect();
-            Change::Insert { key, name, expires, row, entries }
+            Change::Insert { key, expires, row, entries }
         }
-        Action::Patch(mut patch) => {
+        Action::Patch(Patch { key: name, condition, set, add, remove, moves, .. }) => {
             let (mut dropped, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-            if let Some(Moves { from, to, .. }) = &mut patch.moves {
-                let gone = from.iter().filter(|entry| !to.contains(entry));
-                dropped.extend(gone.map(|entry| keys.entry(entry, &patch.key)));
-                let come = to.iter().filter(|entry| !from.contains(entry));
-                added.extend(come.map(|entry| keys.entry(entry, &patch.key)));
-                kept.extend(to.drain(..).filter(|entry| from.contains(entry)));
+            if let Some(Moves { from, to, .. }) = &moves {
+                for entry in from.iter().filter(|entry| !to.contains(entry)) {
+                    dropped.push(keys.entry(entry, &name));
+                }
+                for entry in to {
+                    let entries = if from.contains(entry) { &mut kept } else { &mut added };
+                    entries.push(keys.entry(entry, &name));
+                }
             }
-            Change::Patch { key, patch: Box::new(patch), dropped, added, kept }
+            let edit = Edit { set, add, remove, expires: moves.map(|moves| moves.expires) };
+            Change::Patch { key, condition, edit, dropped, added, kept }
         }
-        Action::Delete(delete) => {
-            let entries = delete.indexes.iter().map(|entry| keys.entry(entry, &delete.key));
-            let entries = entries.collect();
-            Change::Delete { key, name: delete.key, condition: delete.condition, entries }
+        Action::Delete(Delete { key: name, condition, indexes, .. }) => {
+            let entries = indexes.iter().map(|entry| keys.entry(entry, &name)).collect();
+            Change::Delete { key, condition, entries }
         }
-        Action::Require { key: name, condition } => Change::Require { key, name, condition },
+        Action::Require { condition, .. } => Change::Require { key, condition },
     }
 }
 
@@ -180,7 +179,7 @@ impl Change {
                 512 + tail.len() + content.len()
             }
             Self::Insert { row: Row::Whole(value), .. } => 512 + value.len(),
-            Self::Patch { patch, .. } => 512 + value::bytes(&patch.set),
+            Self::Patch { edit, .. } => 512 + value::bytes(&edit.set),
             Self::Relocate { content, .. } => 512 + content.len(),
             _ => 512,
         }
@@ -208,9 +207,9 @@ impl Change {
         writes: &mut Writes,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Insert { key, name, expires, row, entries } => {
+            Self::Insert { key, expires, row, entries } => {
                 if found.is_some() {
-                    return Err(refused(place_in_batch, name, Condition::Absent));
+                    return Err(refused(place_in_batch, &key, Condition::Absent));
                 }
                 match has_expired {
                     // Entries of the row before it, which expired too, may still be there.
@@ -224,29 +223,27 @@ impl Change {
                     }
                 });
             }
-            Self::Patch { key, patch, dropped, added, kept } => {
+            Self::Patch { key, condition, edit, dropped, added, kept } => {
                 let view = found.map(View::of).transpose()?;
-                let holds = view.map_or(Ok(false), |view| holds(&patch.condition, &view))?;
+                let holds = view.map_or(Ok(false), |view| holds(&condition, &view))?;
                 let Some(view) = view.filter(|_| holds) else {
-                    return Err(refused(place_in_batch, patch.key, patch.condition));
+                    return Err(refused(place_in_batch, &key, condition));
                 };
-                let value = view.patched(&patch)?;
+                let value = view.edited(&edit, &key)?;
                 let expires = codec::expiry_of(&value);
                 writes.leave(dropped);
                 writes.enter(added, expires);
                 if expires != view.expires {
-                    let mut keys = Keys::default();
-                    let kept = kept.iter().map(|entry| keys.entry(entry, &patch.key));
-                    writes.renew(kept.collect(), expires);
+                    writes.renew(kept, expires);
                 }
                 writes.put(key, value);
             }
-            Self::Delete { key, name, condition, entries } => {
-                check(place_in_batch, name, condition, found)?;
+            Self::Delete { key, condition, entries } => {
+                check(place_in_batch, &key, condition, found)?;
                 writes.leave(entries);
                 writes.delete(key);
             }
-            Self::Require { name, condition, .. } => check(place_in_batch, name, condition, found)?,
+            Self::Require { key, condition } => check(place_in_batch, &key, condition, found)?,
             Self::Relocate { key, from, content } => {
                 let Some(found) = found.filter(|found| codec::place_of(found) == Some(from)) else {
                     return Ok(());
@@ -264,7 +261,7 @@ impl Change {
 
 fn check(
     place: usize,
-    name: Key,
+    key: &UserKey,
     condition: Condition,
     found: Option<&[u8]>,
 ) -> Result<(), StoreError> {
@@ -273,7 +270,7 @@ fn check(
         Some(_) if condition == Condition::Absent => false,
         Some(found) => holds(&condition, &View::of(found)?)?,
     };
-    if holds { Ok(()) } else { Err(refused(place, name, condition)) }
+    if holds { Ok(()) } else { Err(refused(place, key, condition)) }
 }
 
 fn holds(condition: &Condition, view: &View<'_>) -> Result<bool, StoreError> {
@@ -285,6 +282,9 @@ fn holds(condition: &Condition, view: &View<'_>) -> Result<bool, StoreError> {
     })
 }
 
-fn refused(action: usize, key: Key, condition: Condition) -> StoreError {
-    StoreError::Refused { action, key, condition: Box::new(condition) }
+fn refused(action: usize, key: &UserKey, condition: Condition) -> StoreError {
+    match layout::read_row_key(key) {
+        Ok(key) => StoreError::Refused { action, key, condition: Box::new(condition) },
+        Err(error) => error,
+    }
 }

@@ -16,7 +16,7 @@ pub(super) use crate::value::packed::{push_bytes, push_varint, take, take_bytes,
 
 mod view;
 
-pub(super) use view::View;
+pub(super) use view::{Edit, View};
 
 const HAS_CONTENT: u8 = 1;
 

@@ -34,8 +34,14 @@ pub(super) fn entry_key(entry: &IndexKey, row: &Key) -> Vec<u8> {
 }
 
 /// Makes keys as the tree keeps them; one buffer does for all of a batch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Keys(Vec<u8>);
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self(Vec::with_capacity(256))
+    }
+}
 
 impl Keys {
     pub(super) fn row(&mut self, key: &Key) -> UserKey {
@@ -206,6 +212,13 @@ pub(super) fn read_entry(index: Index, bytes: &[u8]) -> Result<(IndexKey, Key), 
     let sort = sort.map(|sort| take_part(&mut rest, sort.numeric)).transpose()?;
     let key = take_row(index.table(), rest)?;
     Ok((IndexKey { index, partition, sort }, key))
+}
+
+/// The table and the row that a key of a row stands for.
+pub(super) fn read_row_key(bytes: &[u8]) -> Result<Key, StoreError> {
+    let table = bytes.first().and_then(|first| first.checked_sub(TABLES));
+    let table = table.and_then(|table| Table::ALL.get(usize::from(table)).copied());
+    read_row(table.ok_or_else(bad_key)?, bytes)
 }
 
 pub(super) fn read_row(table: Table, bytes: &[u8]) -> Result<Key, StoreError> {

@@ -62,12 +62,14 @@ struct Part {
     misfit: Option<Misfit>,
     /// Whether text and bytes are to leave no more than a print.
     print: bool,
+    /// The name of a map's entry, on its way.
+    name: String,
 }
 
 impl Part {
     fn new(mut bytes: Vec<u8>, print: bool) -> Self {
         bytes.push(0); // the count; see `end`
-        Self { bytes, count: 0, size: 0, misfit: None, print }
+        Self { bytes, count: 0, size: 0, misfit: None, print, name: String::new() }
     }
 
     fn end(mut self) -> Packed {
@@ -126,7 +128,7 @@ struct ItemSerializer<'a> {
 struct Fields<'a> {
     item: ItemSerializer<'a>,
     /// A struct with a flattened part arrives as a map: a name, and then its value.
-    name: Option<String>,
+    name: String,
 }
 
 impl Fields<'_> {
@@ -169,17 +171,19 @@ impl<'a> ValueSerializer<'a> {
     }
 
     /// A variant's content is wrapped as `{variant: content}`.
-    fn wrap(self, variant: &'static str) -> Result<ValueSerializer<'a>, SerError> {
+    fn wrap(self, variant: &'static str) -> ValueSerializer<'a> {
         let mut map = self.begin(tag::MAP);
-        map.name(variant)?;
+        map.name(variant);
+        map.part.size += 1;
         map.part.set_count(map.place, 1);
-        Ok(ValueSerializer { part: map.part, depth: map.depth })
+        ValueSerializer { part: map.part, depth: map.depth }
     }
 }
 
 impl Values<'_> {
-    fn name<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<(), SerError> {
-        name.serialize(NameSerializer(self.part))
+    fn name(&mut self, name: &str) {
+        push_bytes(&mut self.part.bytes, name.as_bytes());
+        self.part.size += name.len();
     }
 
     fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), SerError> {
@@ -317,7 +321,7 @@ impl<'a> ser::Serializer for ValueSerializer<'a> {
         variant: &'static str,
         v: &T,
     ) -> Result<(), SerError> {
-        v.serialize(self.wrap(variant)?)
+        v.serialize(self.wrap(variant))
     }
     fn serialize_seq(self, _: Option<usize>) -> Result<Values<'a>, SerError> {
         Ok(self.begin(tag::LIST))
@@ -335,7 +339,7 @@ impl<'a> ser::Serializer for ValueSerializer<'a> {
         variant: &'static str,
         _: usize,
     ) -> Result<Values<'a>, SerError> {
-        Ok(self.wrap(variant)?.begin(tag::LIST))
+        Ok(self.wrap(variant).begin(tag::LIST))
     }
     fn serialize_map(self, _: Option<usize>) -> Result<Values<'a>, SerError> {
         Ok(self.begin(tag::MAP))
@@ -350,7 +354,7 @@ impl<'a> ser::Serializer for ValueSerializer<'a> {
         variant: &'static str,
         _: usize,
     ) -> Result<Values<'a>, SerError> {
-        Ok(self.wrap(variant)?.begin(tag::MAP))
+        Ok(self.wrap(variant).begin(tag::MAP))
     }
 }
 
@@ -411,7 +415,12 @@ impl ser::SerializeMap for Values<'_> {
     type Error = SerError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<(), SerError> {
-        self.name(name)
+        let mut text = std::mem::take(&mut self.part.name);
+        text.clear();
+        name.serialize(NameSerializer(&mut text))?;
+        self.name(&text);
+        self.part.name = text; // for its room
+        Ok(())
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<(), SerError> {
         self.value(v)
@@ -431,7 +440,7 @@ impl ser::SerializeStruct for Values<'_> {
         name: &'static str,
         v: &T,
     ) -> Result<(), SerError> {
-        self.name(name)?;
+        self.name(name);
         self.value(v)
     }
     fn end(self) -> Result<(), SerError> {
@@ -449,7 +458,7 @@ impl ser::SerializeStructVariant for Values<'_> {
         name: &'static str,
         v: &T,
     ) -> Result<(), SerError> {
-        self.name(name)?;
+        self.name(name);
         self.value(v)
     }
     fn end(self) -> Result<(), SerError> {
@@ -479,23 +488,14 @@ impl ser::SerializeMap for Fields<'_> {
     type Error = SerError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<(), SerError> {
-        let mut part = Part::new(Vec::with_capacity(32), false);
-        name.serialize(NameSerializer(&mut part))?;
-        let name = super::take_text(&mut &part.bytes[1..]);
-        self.name = Some(name.ok_or_else(bad_name)?);
-        Ok(())
+        self.name.clear();
+        name.serialize(NameSerializer(&mut self.name))
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, v: &T) -> Result<(), SerError> {
-        let name = self.name.take().ok_or_else(|| SerError("a map value without a key".into()))?;
-        self.put(&name, v)
-    }
-    fn serialize_entry<K: Serialize + ?Sized, T: Serialize + ?Sized>(
-        &mut self,
-        name: &K,
-        v: &T,
-    ) -> Result<(), SerError> {
-        self.serialize_key(name)?;
-        self.serialize_value(v)
+        let name = std::mem::take(&mut self.name);
+        self.put(&name, v)?;
+        self.name = name; // for its room
+        Ok(())
     }
     fn end(self) -> Result<(), SerError> {
         Ok(())
@@ -503,7 +503,7 @@ impl ser::SerializeMap for Fields<'_> {
 }
 
 /// The name of a map's entry: text, or a number as text.
-struct NameSerializer<'a>(&'a mut Part);
+struct NameSerializer<'a>(&'a mut String);
 
 fn bad_name() -> SerError {
     SerError("a map key must be text or a number".into())
@@ -544,12 +544,12 @@ impl ser::Serializer for NameSerializer<'_> {
     type SerializeStructVariant = Never;
 
     fn serialize_str(self, v: &str) -> Result<(), SerError> {
-        push_bytes(&mut self.0.bytes, v.as_bytes());
-        self.0.size += v.len();
+        self.0.push_str(v);
         Ok(())
     }
     fn serialize_char(self, v: char) -> Result<(), SerError> {
-        self.serialize_str(v.encode_utf8(&mut [0; 4]))
+        self.0.push(v);
+        Ok(())
     }
     fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<(), SerError> {
         v.serialize(self)
@@ -623,10 +623,10 @@ impl<'a> ser::Serializer for ItemSerializer<'a> {
     type SerializeStructVariant = Never;
 
     fn serialize_map(self, _: Option<usize>) -> Result<Fields<'a>, SerError> {
-        Ok(Fields { item: self, name: None })
+        Ok(Fields { item: self, name: String::new() })
     }
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'a>, SerError> {
-        Ok(Fields { item: self, name: None })
+        Ok(Fields { item: self, name: String::new() })
     }
     fn serialize_some<T: Serialize + ?Sized>(self, v: &T) -> Result<(), SerError> {
         v.serialize(self)

@@ -1,7 +1,4 @@
 use super::*;
-use crate::batch::Patch;
-use crate::key::Key;
-use crate::tables::Table;
 use crate::value::{Number, Value};
 use proptest::prelude::*;
 
@@ -56,23 +53,25 @@ proptest! {
     }
 }
 
+const KEY: &[u8] = b"";
+
 /// Changes of names that the item has and of names that it has not, each once.
-fn any_patch() -> impl Strategy<Value = Patch> {
+fn any_edit() -> impl Strategy<Value = Edit> {
     let change = prop_oneof![
         any_value().prop_map(|value| (Some(value), 0)),
         (-5i64..5).prop_map(|amount| (None, amount)),
     ];
     let changes = prop::collection::btree_map("[a-d]|eventId|status", change, 0..6);
     (changes, any::<u8>()).prop_map(|(changes, removed)| {
-        let mut patch = Patch::of(Kind::Event, Key::alone(Table::Hooks, "p"));
+        let mut edit = Edit { set: vec![], add: vec![], remove: vec![], expires: None };
         for (place, (name, change)) in changes.into_iter().enumerate() {
-            patch = match change {
-                _ if removed & (1 << place) != 0 => patch.remove(name),
-                (Some(value), _) => patch.set(name, value),
-                (None, amount) => patch.add(name, amount),
+            match change {
+                _ if removed & (1 << place) != 0 => edit.remove.push(name.into()),
+                (Some(value), _) => edit.set.push((name.into(), value)),
+                (None, amount) => edit.add.push((name.into(), amount)),
             };
         }
-        patch
+        edit
     })
 }
 
@@ -81,7 +80,7 @@ proptest! {
     #[test]
     fn a_row_is_changed_as_bytes_like_an_item(
         plain in any_item(), known in prop::collection::btree_map("[a-d]|status", any_value(), 0..4),
-        patch in any_patch(), expires in prop::option::of(1i64..4_000_000_000),
+        edit in any_edit(), expires in prop::option::of(1i64..4_000_000_000),
     ) {
         let mut item = plain;
         for (name, value) in known {
@@ -96,14 +95,14 @@ proptest! {
         prop_assert_eq!(view.get("absent").unwrap(), None);
 
         let mut expected = item;
-        let sums = patch.add.iter().try_for_each(|(name, amount)| expected.add(name, *amount));
-        let found = view.patched(&patch);
+        let sums = edit.add.iter().try_for_each(|(name, amount)| expected.add(name, *amount));
+        let found = view.edited(&edit, KEY);
         prop_assert_eq!(found.is_err(), sums.is_err());
         if let Ok(found) = found {
-            for name in &patch.remove {
+            for name in &edit.remove {
                 expected.remove(name);
             }
-            for (name, value) in &patch.set {
+            for (name, value) in &edit.set {
                 expected.set(name.clone(), value.clone());
             }
             let row = Row { kind: Kind::Event, version: 3, revision: 8, item: expected };
@@ -113,10 +112,10 @@ proptest! {
 
     #[test]
     fn strange_rows_never_panic(
-        bytes in prop::collection::vec(any::<u8>(), 0..80), patch in any_patch(),
+        bytes in prop::collection::vec(any::<u8>(), 0..80), edit in any_edit(),
     ) {
         if let Ok(view) = View::of(&bytes) {
-            let _ = view.patched(&patch);
+            let _ = view.edited(&edit, KEY);
             let _ = view.get("status");
         }
     }

@@ -1,9 +1,9 @@
 //! A row looked at and changed as bytes: what a change does not name is copied and never decoded.
 
+use super::super::layout;
 use super::*;
-use crate::batch::Patch;
-use crate::value::Value;
 use crate::value::packed::{Attribute, push_name, push_value};
+use crate::value::{Name, Value};
 
 /// A row's value, taken apart as far as its attributes.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,16 @@ pub(in super::super) struct View<'a> {
     version: u8,
     count: u64,
     attributes: &'a [u8],
+}
+
+/// What is to become of a row; no name stands in it twice.
+#[derive(Debug)]
+pub(in super::super) struct Edit {
+    pub(in super::super) set: Vec<(Name, Value)>,
+    pub(in super::super) add: Vec<(Name, i64)>,
+    pub(in super::super) remove: Vec<Name>,
+    /// Absent when the row goes on to expire when it did.
+    pub(in super::super) expires: Option<Option<i64>>,
 }
 
 impl<'a> View<'a> {
@@ -43,8 +53,8 @@ impl<'a> View<'a> {
         Ok(None)
     }
 
-    /// The row's value with the patch applied, one revision on.
-    pub(in super::super) fn patched(&self, patch: &Patch) -> Result<Vec<u8>, StoreError> {
+    /// The row's value with the edit made, one revision on.
+    pub(in super::super) fn edited(&self, edit: &Edit, key: &[u8]) -> Result<Vec<u8>, StoreError> {
         let mut attributes = Vec::with_capacity(self.attributes.len() + 64);
         let mut rest = self.attributes;
         let (mut count, mut bytes) = (0, 0);
@@ -55,20 +65,20 @@ impl<'a> View<'a> {
             count += 1;
         };
         // No name is changed twice, so what was met here is not to be appended below.
-        let (mut set, mut added) = (vec![false; patch.set.len()], vec![false; patch.add.len()]);
+        let (mut set, mut added) = (vec![false; edit.set.len()], vec![false; edit.add.len()]);
         let (mut kept, mut kept_bytes) = (0, 0);
         for _ in 0..self.count {
             let attribute = self.next(&mut rest)?;
             let name = attribute.name;
-            if let Some(place) = patch.set.iter().position(|(known, _)| known == name) {
+            if let Some(place) = edit.set.iter().position(|(known, _)| known == name) {
                 set[place] = true;
-                put(&mut attributes, name, &patch.set[place].1);
-            } else if let Some(place) = patch.add.iter().position(|(known, _)| known == name) {
+                put(&mut attributes, name, &edit.set[place].1);
+            } else if let Some(place) = edit.add.iter().position(|(known, _)| known == name) {
                 added[place] = true;
                 let value = attribute.unpack().ok_or_else(|| self.corrupt())?;
-                let sum = value.plus(patch.add[place].1).ok_or_else(|| no_sum(name))?;
+                let sum = value.plus(edit.add[place].1).ok_or_else(|| no_sum(name))?;
                 put(&mut attributes, name, &sum);
-            } else if !patch.remove.iter().any(|known| known == name) {
+            } else if !edit.remove.iter().any(|known| known == name) {
                 attributes.extend_from_slice(attribute.whole);
                 kept_bytes += attribute.size;
                 kept += 1;
@@ -77,15 +87,15 @@ impl<'a> View<'a> {
         if !rest.is_empty() {
             return Err(self.corrupt());
         }
-        for ((name, amount), _) in patch.add.iter().zip(added).filter(|(_, met)| !met) {
+        for ((name, amount), _) in edit.add.iter().zip(added).filter(|(_, met)| !met) {
             put(&mut attributes, name, &(*amount).into());
         }
-        for ((name, value), _) in patch.set.iter().zip(set).filter(|(_, met)| !met) {
+        for ((name, value), _) in edit.set.iter().zip(set).filter(|(_, met)| !met) {
             put(&mut attributes, name, value);
         }
         let content = self.place.map_or(0, |place| place.length as usize);
-        check_bytes(patch, bytes + kept_bytes + content)?;
-        let expires = patch.moves.as_ref().map_or(self.expires, |moves| moves.expires);
+        check_bytes(key, bytes + kept_bytes + content)?;
+        let expires = edit.expires.unwrap_or(self.expires);
         let mut tail = Vec::with_capacity(attributes.len() + 32);
         tail.extend_from_slice(&[self.kind as u8, self.version]);
         push_varint(&mut tail, self.revision + 1);
@@ -107,12 +117,11 @@ fn no_sum(name: &str) -> StoreError {
     StoreError::Malformed(format!("cannot add to {name:?}"))
 }
 
-fn check_bytes(patch: &Patch, bytes: usize) -> Result<(), StoreError> {
-    let (key, max) = (&patch.key, ferryhook_core::limits::ITEM_BYTES_MAX);
-    match bytes > max {
-        true => Err(StoreError::OutOfBounds(format!(
-            "{key} would have {bytes} bytes, an item may have {max}"
-        ))),
-        false => Ok(()),
+fn check_bytes(key: &[u8], bytes: usize) -> Result<(), StoreError> {
+    let max = ferryhook_core::limits::ITEM_BYTES_MAX;
+    if bytes <= max {
+        return Ok(());
     }
+    let key = layout::read_row_key(key)?;
+    Err(StoreError::OutOfBounds(format!("{key} would have {bytes} bytes, an item may have {max}")))
 }

@@ -1,0 +1,109 @@
+//! The gate: where order counts, what has just arrived waits here while what came before it is
+//! still on its way into the lanes. That is so when the process starts, and while events that were
+//! held for their source are released.
+
+use std::collections::{HashMap, VecDeque};
+
+use ferryhook_core::{Event, Id, Source};
+use ferryhook_store::Stored;
+
+use super::{Courier, lock};
+use crate::limits;
+use crate::routes::Route;
+
+/// Closed for everyone at first.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    has_started: bool,
+    /// How many are releasing events of which source.
+    releasing: HashMap<Id<Source>, usize>,
+    waiting: VecDeque<Stored<Event>>,
+}
+
+/// Whom to let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// What an earlier run has left.
+    TheStart,
+    /// What was held for this source and came before this event, which was held too.
+    Earlier(Id<Source>, Id<Event>),
+    /// All that was held for this source.
+    Release(Id<Source>),
+}
+
+/// What becomes of an event at the gate.
+#[derive(Debug)]
+pub(super) enum Admission {
+    /// It may go on.
+    Open(Stored<Event>),
+    Waits,
+    /// Too many wait. It is in the store, and the sweep finds it there.
+    Crowded,
+}
+
+impl Gate {
+    fn is_open(&self, source: Id<Source>) -> bool {
+        self.has_started && !self.releasing.contains_key(&source)
+    }
+
+    /// The next that waits only for this. When there is none, whoever asked is done.
+    fn next(&mut self, behind: Behind) -> Option<Stored<Event>> {
+        let releasing = &self.releasing;
+        let place = self.waiting.iter().position(|event| match behind {
+            Behind::TheStart => !releasing.contains_key(&event.source_id),
+            Behind::Earlier(source, id) => event.source_id == source && event.id < id,
+            Behind::Release(source) => event.source_id == source,
+        });
+        match (behind, place) {
+            (Behind::TheStart, None) => self.has_started = true,
+            (Behind::Release(source), None) => {
+                let left = self.releasing.get(&source).map_or(0, |count| count - 1);
+                match left {
+                    0 => self.releasing.remove(&source),
+                    left => self.releasing.insert(source, left),
+                };
+            }
+            _ => {}
+        }
+        self.waiting.remove(place?)
+    }
+}
+
+impl Courier {
+    pub(super) fn admit(&self, event: Stored<Event>, route: &Route) -> Admission {
+        let ordered = route.ways.iter().any(|way| way.connection.ordering_key.is_some());
+        let mut gate = lock(&self.0.gate);
+        if !ordered || gate.is_open(event.source_id) {
+            return Admission::Open(event);
+        }
+        if gate.waiting.len() >= limits::AT_THE_GATE_MAX {
+            return Admission::Crowded;
+        }
+        gate.waiting.push_back(event);
+        Admission::Waits
+    }
+
+    /// Until it is let in again, nothing of this source passes what is being released.
+    /// [`Courier::let_in`] is owed.
+    pub(super) fn close(&self, source: Id<Source>) {
+        *lock(&self.0.gate).releasing.entry(source).or_default() += 1;
+    }
+
+    /// What came before is in its lane: those behind it may follow, in the order they came.
+    pub(crate) async fn let_in(&self, behind: Behind) {
+        loop {
+            let next = lock(&self.0.gate).next(behind);
+            let Some(event) = next else { return };
+            let find = || self.0.routes.find(event.source_id);
+            match self.0.until_stored(find).await {
+                None => return, // the process is stopping
+                Some(None) => self.discard(event).await,
+                Some(Some(route)) => {
+                    if let Some(rest) = self.process(event, &route) {
+                        rest.await;
+                    }
+                }
+            }
+        }
+    }
+}
