@@ -275,8 +275,8 @@ impl Courier {
         self.pump();
     }
 
-    /// The store has this delivery anew, due then.
-    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: Timestamp) {
+    /// The store has this delivery anew, due then and there in its queue.
+    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: (Timestamp, Timestamp)) {
         let now = self.0.now();
         self.0.lanes().lanes.renewed(of, event, due, now);
         self.pump();

@@ -164,10 +164,16 @@ impl Lanes {
     }
 
     /// The same, of a delivery that the lane may know as it was before.
-    pub(crate) fn renewed(&mut self, of: LaneOf, event: Id<Event>, due: Timestamp, now: Moment) {
+    pub(crate) fn renewed(
+        &mut self,
+        of: LaneOf,
+        event: Id<Event>,
+        (due, place): (Timestamp, Timestamp),
+        now: Moment,
+    ) {
         let lane = self.lane(of);
         lane.renewed(event);
-        lane.noted(due, Timestamp::default());
+        lane.noted(due, place);
         self.poke(of.id, now);
     }
 

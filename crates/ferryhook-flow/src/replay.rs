@@ -79,8 +79,8 @@ pub async fn leave(
     Ok(begin(store, routes, env, event, to, || env.now()).await?.0)
 }
 
-/// Where something begins, and when it is due.
-type Lanes = Vec<(LaneOf, Timestamp)>;
+/// Where something begins, when it is due, and its place in the queue.
+type Lanes = Vec<(LaneOf, (Timestamp, Timestamp))>;
 
 async fn begin(
     store: &Store,
@@ -153,7 +153,8 @@ fn draw(
             State::Held { .. } => drawn.replayed.held.push(id),
             _ => drawn.replayed.begun.push(id),
         }
-        drawn.lanes.push((lane_of(way, next.lane), now));
+        let in_order = next.order_key.as_ref().and_then(|_| event.id.made_at());
+        drawn.lanes.push((lane_of(way, next.lane), (now, in_order.unwrap_or(now))));
         drawn.begun.push(Begun { was: was.cloned(), now: next });
     }
     drawn

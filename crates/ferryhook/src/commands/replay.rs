@@ -74,7 +74,13 @@ fn require_sense(asked: &ReplayAsked) {
         }
         _ => return,
     };
-    Cli::command().error(ErrorKind::MissingRequiredArgument, wrong).exit()
+    let mut cli = Cli::command();
+    cli.build(); // so that the command knows its whole name
+    let command = cli.find_subcommand_mut("replay");
+    match command {
+        Some(command) => command.error(ErrorKind::MissingRequiredArgument, wrong).exit(),
+        None => cli.error(ErrorKind::MissingRequiredArgument, wrong).exit(),
+    }
 }
 
 fn one(

@@ -30,6 +30,7 @@ mod http2;
 mod idle;
 mod ingest;
 mod neighbours;
+mod replay;
 mod schema;
 mod stopping;
 mod storage;

@@ -26,12 +26,12 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let [first, second] =
         ["evt_-OhqqeV-00000001", "evt_-OhqqeV-00000002"].map(|id| id.parse::<Id<Event>>().unwrap());
-    lane.noted(now.wall, now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![work(first)], None);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
 
-    lane.noted(now.wall, now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.attempted(Felt::Well, now);
     lane.settled(first, None, None);
@@ -40,7 +40,7 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
     assert!(lane.start(now).is_none());
 
     // Opened again later, by a replay for example, it is new to the next page.
-    lane.noted(now.wall, now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![work(first)], None);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
@@ -62,7 +62,7 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
         Work { piece, order_key: Some("k".into()), due, ..work(event) }
     };
     let never = Timestamp::from_millis(i64::MAX);
-    lane.noted(now.wall, now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None);
     assert!(lane.start(now).is_none());
@@ -91,7 +91,7 @@ fn what_begins_again_while_it_is_settled_is_read_once_more() {
     let connection = samples::connection();
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let event = "evt_-OhqqeV-00000001".parse().unwrap();
-    lane.noted(now.wall, now.wall);
+    lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.loaded(vec![work(event)], None);
     assert!(lane.start(now).is_some());

@@ -36,18 +36,18 @@ fn print_list(list: &ReplayList) -> anyhow::Result<()> {
         return Ok(());
     }
     let headings =
-        ["REPLAY", "ASKED FOR", "STATE", "EVENTS", "MATCHED", "REPLAYED", "SKIPPED", "FAILED"];
+        ["REPLAY", "ASKED FOR", "STATE", "MATCHED", "REPLAYED", "SKIPPED", "FAILED", "EVENTS"];
     let mut columns = Columns::new(headings);
     for job in &list.data {
         columns.line([
             job.replay_id.to_string(),
             job.created_at.to_string(),
             job.state.clone(),
-            meant(job),
             job.counts.matched.to_string(),
             job.counts.replayed.to_string(),
             job.counts.skipped.to_string(),
             job.counts.failed.to_string(),
+            meant(job),
         ]);
     }
     write!(out, "{}", columns.show())?;
