@@ -5,6 +5,7 @@
     reason = "nothing is outside a program: `pub` is what a module shows the others"
 )]
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+#![allow(clippy::needless_pass_by_value, reason = "what a test hands over it is done with")]
 
 mod destination;
 mod dice;
