@@ -78,18 +78,35 @@ fn a_trace_goes_through_us_from_sender_to_receiver() {
                 let value = value.replace(event, "{event}").replace(&source, "{source}");
                 format!("{key}: {}", value.replace(&destination, "{destination}"))
             });
-            let shown = lines.filter(|line| !line.starts_with("server.port"));
-            format!(
-                "{} kind {}\n{}",
-                span["name"],
-                span["kind"],
-                shown.collect::<Vec<_>>().join("\n")
-            )
+            let shown: Vec<_> = lines.filter(|line| !line.starts_with("server.port")).collect();
+            let name = span["name"].as_str().unwrap();
+            format!("{name}, kind {}\n{}", span["kind"], shown.join("\n"))
         };
         assert_eq!(attributes(sent)["server.port"], destination.split_once(':').unwrap().1);
         insta::allow_duplicates! {
-            insta::assert_snapshot!(seen(taken), @"");
-            insta::assert_snapshot!(seen(sent), @"");
+            insta::assert_snapshot!(seen(taken), @r"
+            POST /in/{source_id}, kind 2
+            ferryhook.account.id: acc_0000000000000001
+            ferryhook.event.id: {event}
+            ferryhook.source.id: {source}
+            http.request.method: POST
+            http.response.status_code: 200
+            http.route: /in/{source_id}
+            server.address: test
+            url.path: /in/{source}
+            url.scheme: http
+            ");
+            insta::assert_snapshot!(seen(sent), @r"
+            POST, kind 3
+            ferryhook.account.id: acc_0000000000000001
+            ferryhook.connection.id: conn_0000000000000001
+            ferryhook.event.id: {event}
+            ferryhook.source.id: {source}
+            http.request.method: POST
+            http.response.status_code: 200
+            server.address: 127.0.0.1
+            url.full: http://{destination}/hook
+            ");
         }
     }
 }
