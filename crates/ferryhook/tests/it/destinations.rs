@@ -9,5 +9,6 @@ mod fan_out;
 mod guarded;
 mod hostile;
 mod order;
+mod queues;
 mod retries;
 mod reuse;

@@ -38,7 +38,7 @@ impl Stage {
 
     /// Exactly these sources from now on: others are deleted.
     pub fn apply(&mut self, sources: Vec<Value>) {
-        let manifest = json!({ "sources": sources }).to_string();
+        let manifest = json!({ "sources": Value::Array(sources) }).to_string();
         fs::write(self.folder.path().join("hooks.yaml"), manifest).unwrap();
         let told = self.ask(&["apply", "-f", "hooks.yaml", "--prune", "--json"]);
         for change in told["changes"].as_array().unwrap() {
@@ -111,8 +111,9 @@ pub fn source(name: &str, url: &str, more: Value) -> Value {
         "timeoutMs": 1000,
         "retry": { "schedule": [0, 1], "jitterPercent": 0 },
     });
-    let fields = connection.as_object_mut().unwrap();
-    fields.extend(more.as_object().unwrap().clone());
+    if let (Value::Object(fields), Value::Object(more)) = (&mut connection, more) {
+        fields.extend(more);
+    }
     json!({ "name": name, "connections": [connection] })
 }
 

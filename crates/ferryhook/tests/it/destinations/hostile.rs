@@ -256,6 +256,7 @@ fn speak_plainly(mut stream: TcpStream) {
 /// To close with something unread is to reset.
 fn reset(stream: TcpStream) {
     let _ = stream.peek(&mut [0]);
+    drop(stream);
 }
 
 fn closed_port() -> SocketAddr {
