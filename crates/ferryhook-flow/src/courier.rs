@@ -410,19 +410,16 @@ impl Inner {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
+        match step().await {
+            Ok(done) => return Some(done),
+            Err(error) => {
+                tracing::warn!(%error, "the store does not take an outcome; asking again");
+            }
+        }
         let mut pause = limits::STORE_PAUSE_FIRST;
         let mut stopping = pin!(self.tasks.stopping().fuse());
         let mut tries_left = None;
-        let mut told = false;
         loop {
-            let error = match step().await {
-                Ok(done) => return Some(done),
-                Err(error) => error,
-            };
-            if !told {
-                tracing::warn!(%error, "the store does not take an outcome; asking again");
-                told = true;
-            }
             if tries_left == Some(0) {
                 return None;
             }
@@ -434,6 +431,9 @@ impl Inner {
                 () = tokio::time::sleep(pause) => {
                     tries_left = tries_left.map(|left: usize| left - 1);
                     pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+                    if let Ok(done) = step().await {
+                        return Some(done);
+                    }
                 }
             }
         }
