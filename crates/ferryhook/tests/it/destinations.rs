@@ -1,8 +1,8 @@
 //! Destinations that misbehave in every way we know of, and what is written down about them.
 //!
-//! A poison event (one that a transform panics or hangs on) has no case here: connections have no
-//! transforms yet. Ramps after a long outage, retry storms, panics and leases need a clock that
-//! can be set and are looked at inside the flow crate; large replays beside the replay commands.
+//! A poison event (one that a transform panics or hangs on) and a costly filter have no case:
+//! connections have neither yet. Nor has what cannot be driven from outside in a few seconds:
+//! recovery after hours, a storm of retries, a panic of our own, a lease that ends too early.
 
 mod changes;
 mod fan_out;
