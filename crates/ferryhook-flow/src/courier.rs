@@ -38,6 +38,7 @@ use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::tally::Tally;
+use crate::trace::Sink;
 use gate::{Admission, Gate};
 
 /// Cheap to clone: clones are one courier.
@@ -54,6 +55,8 @@ pub struct Parts {
     pub guard: Guard,
     /// Other processes work on the same store, so that work has to be leased.
     pub shared: bool,
+    /// Who keeps a span of each attempt, if anybody does.
+    pub traces: Option<Sink>,
 }
 
 pub(crate) struct Inner {
@@ -63,11 +66,14 @@ pub(crate) struct Inner {
     outbound: Arc<dyn Outbound>,
     guard: Guard,
     pub(crate) shared: bool,
+    traces: Option<Sink>,
     pub(crate) steady: Steady,
     pub(crate) tasks: Tasks,
     lanes: Mutex<Watched>,
     /// Something is due earlier than the watch knows.
     bell: Notify,
+    /// Somebody has asked for a replay of many events.
+    pub(crate) replays: Notify,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
@@ -87,7 +93,7 @@ struct Watched {
 
 impl Courier {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, env, routes, outbound, guard, shared } = parts;
+        let Parts { store, env, routes, outbound, guard, shared, traces } = parts;
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
@@ -97,9 +103,11 @@ impl Courier {
             outbound,
             guard,
             shared,
+            traces,
             tasks: Tasks::new(),
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
+            replays: Notify::new(),
             taken: Mutex::default(),
             gate: Mutex::default(),
             releasing: tokio::sync::Mutex::default(),
@@ -116,6 +124,11 @@ impl Courier {
         let sweep = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("sweep", async move { crate::sweep::run(&sweep, stop).await });
+        let replays = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0
+            .tasks
+            .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
@@ -262,6 +275,13 @@ impl Courier {
         self.pump();
     }
 
+    /// The store has this delivery anew, due then and there in its queue.
+    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: (Timestamp, Timestamp)) {
+        let now = self.0.now();
+        self.0.lanes().lanes.renewed(of, event, due, now);
+        self.pump();
+    }
+
     /// What waits, and since when, for whoever watches the metrics.
     pub(crate) fn measure(&self) {
         let now = self.0.now().wall;
@@ -340,6 +360,27 @@ impl HandOver for Courier {
         }
     }
 
+    fn is_crowded(&self, route: &Route) -> bool {
+        let watched = self.0.lanes();
+        let live = |connection| LaneId { connection, lane: delivery::Lane::Live };
+        route.ways.iter().any(|way| watched.lanes.is_crowded(live(way.connection.id)))
+    }
+
+    fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
+        if self.0.feed.receiver_count() == 0 {
+            return;
+        }
+        let _ = self.0.feed.send(Happening::Accepted {
+            event: event.id,
+            source: route.source.id,
+            source_name: route.source.name.clone(),
+            method: event.method.clone(),
+            bytes: event.body.len(),
+            status: event.status,
+            is_duplicate,
+        });
+    }
+
     fn hold(&self, source: Id<Source>) {
         self.close(source);
         let courier = self.clone();
@@ -369,19 +410,16 @@ impl Inner {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
+        match step().await {
+            Ok(done) => return Some(done),
+            Err(error) => {
+                tracing::warn!(%error, "the store does not take an outcome; asking again");
+            }
+        }
         let mut pause = limits::STORE_PAUSE_FIRST;
         let mut stopping = pin!(self.tasks.stopping().fuse());
         let mut tries_left = None;
-        let mut told = false;
         loop {
-            let error = match step().await {
-                Ok(done) => return Some(done),
-                Err(error) => error,
-            };
-            if !told {
-                tracing::warn!(%error, "the store does not take an outcome; asking again");
-                told = true;
-            }
             if tries_left == Some(0) {
                 return None;
             }
@@ -393,6 +431,9 @@ impl Inner {
                 () = tokio::time::sleep(pause) => {
                     tries_left = tries_left.map(|left: usize| left - 1);
                     pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+                    if let Ok(done) = step().await {
+                        return Some(done);
+                    }
                 }
             }
         }

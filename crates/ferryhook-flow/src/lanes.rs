@@ -79,6 +79,16 @@ pub(crate) enum Piece {
     Stored(Box<Stored<Delivery>>),
 }
 
+impl Work {
+    /// As the store counts its changes; nothing for what the store may not have yet.
+    fn revision(&self) -> u64 {
+        match &self.piece {
+            Piece::Fresh(..) => 0,
+            Piece::Stored(delivery) => delivery.revision,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Step {
     Send(LaneOf, Work),
@@ -151,6 +161,24 @@ impl Lanes {
     pub(crate) fn noted(&mut self, of: LaneOf, due: Timestamp, now: Moment) {
         self.lane(of).noted(due, Timestamp::default());
         self.poke(of.id, now);
+    }
+
+    /// The same, of a delivery that the lane may know as it was before.
+    pub(crate) fn renewed(
+        &mut self,
+        of: LaneOf,
+        event: Id<Event>,
+        (due, place): (Timestamp, Timestamp),
+        now: Moment,
+    ) {
+        let lane = self.lane(of);
+        lane.renewed(event);
+        lane.noted(due, place);
+        self.poke(of.id, now);
+    }
+
+    pub(crate) fn is_crowded(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(Lane::is_crowded)
     }
 
     pub(crate) fn is_closed(&self, id: LaneId) -> bool {
@@ -350,10 +378,11 @@ impl Lanes {
     /// A lane that nothing is known of need not be remembered.
     fn tidy(&mut self, id: LaneId, now: Moment) {
         let bare = self.lanes.get(&id).is_some_and(|lane| lane.is_bare(now));
-        if bare && let Some(lane) = self.lanes.remove(&id) {
-            if let Some(at) = lane.timer {
-                self.timers.remove(&(at, id));
-            }
+        if bare
+            && let Some(lane) = self.lanes.remove(&id)
+            && let Some(at) = lane.timer
+        {
+            self.timers.remove(&(at, id));
         }
     }
 }

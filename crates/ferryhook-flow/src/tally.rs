@@ -17,8 +17,10 @@ const FLUSH_EVERY: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Tally {
     store: Store,
-    counts: Mutex<BTreeMap<(Id<Source>, Id<Connection>), Count>>,
+    counts: Mutex<Counts>,
 }
+
+type Counts = BTreeMap<(Id<Source>, Id<Connection>), Count>;
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Count {

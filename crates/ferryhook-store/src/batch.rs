@@ -3,14 +3,14 @@
 //! Either every condition holds and every action is done, or nothing is and the error names the
 //! first action whose condition failed. The bounds are DynamoDB's, on every engine.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use ferryhook_core::{Timestamp, limits};
 
 use crate::StoreError;
 use crate::key::{IndexKey, Key, Part};
-use crate::record::{Kind, Record, Stored, item_of};
+use crate::record::{Kind, Record, Stored, not_stored};
+use crate::value::packed::{self, Attribute, Packed};
 use crate::value::{self, Item, Name, Value};
 
 /// When a commit counts as done.
@@ -185,16 +185,16 @@ impl Batch {
     pub fn insert<T: Record>(self, record: &T) -> Self {
         let key = record.key();
         self.with(|| {
-            let mut item = item_of(record)?;
-            let content = item.split_off(T::CONTENT);
+            let packed = packed::pack_beside(record, T::CONTENT);
+            let (item, content) = packed.map_err(|error| not_stored(T::KIND, &error))?;
             Ok(Some(Action::Insert(Insert {
                 kind: T::KIND,
                 version: T::VERSION,
                 key,
                 indexes: record.indexes(),
                 expires: record.expires_at().map(Timestamp::as_seconds),
-                item,
-                content,
+                item: item.into(),
+                content: content.into(),
                 mirror: record.mirror(),
             })))
         })
@@ -258,10 +258,7 @@ impl Batch {
             )));
         }
         let bytes = actions.iter().map(Action::check).sum::<Result<usize, _>>()?;
-        let mut keys: Vec<&Key> = actions.iter().map(Action::key).collect();
-        keys.sort_unstable();
-        if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
-            let key = pair[0];
+        if let Some(key) = twice(actions.iter().map(Action::key).collect()) {
             return Err(StoreError::Malformed(format!("the batch names {key} twice")));
         }
         if bytes > limits::batch::BYTES_MAX {
@@ -317,6 +314,17 @@ impl Action {
     }
 }
 
+/// What is named more than once, if anything is. Mostly there are two or three.
+fn twice<T: Ord>(mut named: Vec<&T>) -> Option<&T> {
+    const FEW: usize = 8;
+    if named.len() <= FEW {
+        let mut before = named.iter().enumerate();
+        return before.find(|(place, one)| named[..*place].contains(one)).map(|(_, one)| *one);
+    }
+    named.sort_unstable();
+    named.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
 /// An engine may keep content where it cannot look while it decides.
 fn check_condition(key: &Key, condition: &Condition, content: &[&str]) -> Result<(), StoreError> {
     match condition {
@@ -366,7 +374,7 @@ impl Patch {
     fn check_names(&self) -> Result<(), StoreError> {
         let set = self.set.iter().map(|(name, _)| name);
         let add = self.add.iter().map(|(name, _)| name);
-        let mut names = HashSet::new();
+        let mut names: Vec<&Name> = Vec::with_capacity(8);
         for name in set.chain(add).chain(&self.remove) {
             if self.kind.content().contains(&&**name) {
                 let kind = self.kind;
@@ -374,10 +382,11 @@ impl Patch {
                     "{name} of a stored {kind} never changes"
                 )));
             }
-            if !names.insert(name) {
-                let key = &self.key;
-                return Err(StoreError::Malformed(format!("{name} of {key} is changed twice")));
-            }
+            names.push(name);
+        }
+        if let Some(name) = twice(names) {
+            let key = &self.key;
+            return Err(StoreError::Malformed(format!("{name} of {key} is changed twice")));
         }
         Ok(())
     }
@@ -389,22 +398,55 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
         let other = now.key();
         return Err(StoreError::Malformed(format!("{key} cannot become {other}")));
     }
-    let (before, mut after) = (item_of(&was.record)?, item_of(now)?);
-    let mut patch = Patch::of(T::KIND, key).when(Condition::Revision(was.revision));
-    for (name, value) in before {
-        match after.remove(&name) {
-            Some(same) if same == value => {}
-            Some(value) => patch.set.push((name, value)),
-            None => patch.remove.push(name),
-        }
+    let pack = |record| {
+        let packed = packed::pack_and_print(record, T::CONTENT);
+        packed.map_err(|error| not_stored(T::KIND, &error))
+    };
+    let ((before, print), (after, print_after)) = (pack(&was.record)?, pack(now)?);
+    if print != print_after && content(&was.record)? != content(now)? {
+        let (kind, names) = (T::KIND, T::CONTENT.join(", "));
+        return Err(StoreError::Malformed(format!("{names} of a stored {kind} never change")));
     }
-    patch.set.extend(after);
+    let mut patch = Patch::of(T::KIND, key).when(Condition::Revision(was.revision));
+    compare(&before, &after, &mut patch);
     let (from, to) = (was.indexes(), now.indexes());
     let expires = now.expires_at().map(Timestamp::as_seconds);
     if from != to || expires != was.expires_at().map(Timestamp::as_seconds) {
         patch.moves = Some(Moves { from, to, expires });
     }
     Ok(patch)
+}
+
+/// For a closer look than a print allows: maps may be equal in another order.
+fn content<T: Record>(record: &T) -> Result<Item, StoreError> {
+    let packed = packed::pack_beside(record, T::CONTENT);
+    packed.map(|(_, content)| content.into()).map_err(|error| not_stored(T::KIND, &error))
+}
+
+/// Puts what differs into the patch. Mostly the same attributes come in the same order, with the
+/// same bytes.
+fn compare(before: &Packed, after: &Packed, patch: &mut Patch) {
+    let same = |one: &Attribute<'_>, other: &Attribute<'_>| {
+        one.value == other.value || one.unpack() == other.unpack()
+    };
+    let mut old: Vec<_> = before.attributes().collect();
+    let mut place = 0;
+    for attribute in after.attributes() {
+        let is_it = |known: &Attribute<'_>| known.name == attribute.name;
+        let found = match old.get(place).is_some_and(is_it) {
+            true => Some(place),
+            false => old.iter().position(is_it),
+        };
+        let is_same = found.is_some_and(|found| same(&old[found], &attribute));
+        if let (false, Some(value)) = (is_same, attribute.unpack()) {
+            patch.set.push((attribute.owned_name(), value));
+        }
+        if let Some(found) = found {
+            old.remove(found);
+            place = found;
+        }
+    }
+    patch.remove.extend(old.iter().map(Attribute::owned_name));
 }
 
 #[cfg(test)]

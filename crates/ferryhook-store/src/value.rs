@@ -1,21 +1,27 @@
 //! Items: what a record looks like to an engine, attribute by attribute.
 //!
 //! The kinds of value are those DynamoDB knows. Records turn into items and back with serde
-//! ([`to_item`], [`from_item`]), so that an attribute is named once, at its field.
+//! ([`to_item`], [`from_item`]), so that an attribute is named once, at its field. An item that
+//! was made from a record stays packed until someone looks at its attributes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use ferryhook_core::limits;
+use serde::Serialize;
 
 use crate::StoreError;
 
 mod de;
-mod ser;
+mod names;
+pub(crate) mod packed;
 
 pub use de::from_item;
-pub use ser::to_item;
+pub use packed::SerError;
+
+use packed::{Misfit, Packed};
 
 pub type Name = Cow<'static, str>;
 
@@ -42,6 +48,9 @@ pub enum Number {
 }
 
 impl Number {
+    /// The most it takes.
+    pub(crate) const BYTES: usize = 21;
+
     pub fn from_f64(number: f64) -> Option<Self> {
         const EXACT: f64 = (1u64 << 53) as f64;
         if !number.is_finite() {
@@ -96,10 +105,10 @@ impl From<String> for Value {
 
 impl Value {
     /// The size DynamoDB would charge for it, closely enough to enforce its bounds.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Null | Self::Bool(_) => 1,
-            Self::Number(_) => 21,
+            Self::Number(_) => Number::BYTES,
             Self::Text(text) => text.len(),
             Self::Bytes(bytes) => bytes.len(),
             Self::List(values) => 3 + values.iter().map(|value| 1 + value.bytes()).sum::<usize>(),
@@ -109,15 +118,20 @@ impl Value {
         }
     }
 
+    /// A whole number and this amount; nothing else can be added to.
+    pub(crate) fn plus(&self, amount: i64) -> Option<Value> {
+        match self {
+            Self::Number(Number::Int(number)) => number.checked_add(amount).map(Into::into),
+            _ => None,
+        }
+    }
+
     fn check(&self, depth: usize) -> Result<(), StoreError> {
         if depth > limits::ITEM_DEPTH_MAX {
-            let max = limits::ITEM_DEPTH_MAX;
-            return Err(StoreError::OutOfBounds(format!("an item nests deeper than {max} levels")));
+            return Err(Misfit::Depth.into());
         }
         match self {
-            Self::Number(number) if !number.fits() => {
-                Err(StoreError::OutOfBounds(format!("{number} is outside 1e-130 to 1e126")))
-            }
+            Self::Number(number) if !number.fits() => Err(Misfit::Number(*number).into()),
             Self::List(values) => values.iter().try_for_each(|value| value.check(depth + 1)),
             Self::Map(map) => map.values().try_for_each(|value| value.check(depth + 1)),
             _ => Ok(()),
@@ -125,77 +139,127 @@ impl Value {
     }
 }
 
+/// The attributes of a struct. Top-level nulls are left out: to an engine they are absence.
+pub fn to_item<T: Serialize>(record: &T) -> Result<Item, SerError> {
+    packed::pack(record).map(Item::from)
+}
+
 /// Attributes by name. Few enough that looking through them beats hashing.
-#[derive(Debug, Clone, Default)]
-pub struct Item(Vec<(Name, Value)>);
+#[derive(Debug, Clone)]
+pub struct Item(Form);
+
+#[derive(Debug, Clone)]
+enum Form {
+    Open(Vec<(Name, Value)>),
+    /// As it came from a record, and what it is once someone has looked.
+    Packed(Packed, OnceLock<Vec<(Name, Value)>>),
+}
+
+impl Default for Item {
+    fn default() -> Self {
+        Self(Form::Open(Vec::new()))
+    }
+}
+
+impl From<Packed> for Item {
+    fn from(packed: Packed) -> Self {
+        Self(Form::Packed(packed, OnceLock::new()))
+    }
+}
 
 impl Item {
     pub fn with_capacity(attributes: usize) -> Self {
-        Self(Vec::with_capacity(attributes))
+        Self(Form::Open(Vec::with_capacity(attributes)))
     }
 
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
-    }
-
-    pub fn set(&mut self, name: Name, value: Value) {
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some(place) => place.1 = value,
-            None => self.0.push((name, value)),
+    fn attributes(&self) -> &[(Name, Value)] {
+        match &self.0 {
+            Form::Open(attributes) => attributes,
+            Form::Packed(packed, open) => open.get_or_init(|| packed.unpack()),
         }
     }
 
-    /// For one who knows that the name is new, such as a serializer.
-    pub(crate) fn push(&mut self, name: Name, value: Value) {
-        self.0.push((name, value));
+    fn attributes_mut(&mut self) -> &mut Vec<(Name, Value)> {
+        if let Form::Packed(packed, open) = &mut self.0 {
+            self.0 = Form::Open(open.take().unwrap_or_else(|| packed.unpack()));
+        }
+        match &mut self.0 {
+            Form::Open(attributes) => attributes,
+            Form::Packed(..) => unreachable!("it was opened"),
+        }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    pub fn set(&mut self, name: Name, value: Value) {
+        let attributes = self.attributes_mut();
+        match attributes.iter_mut().find(|(known, _)| *known == name) {
+            Some(place) => place.1 = value,
+            None => attributes.push((name, value)),
+        }
     }
 
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let place = self.0.iter().position(|(known, _)| known == name)?;
-        Some(self.0.remove(place).1)
+        let attributes = self.attributes_mut();
+        let place = attributes.iter().position(|(known, _)| known == name)?;
+        Some(attributes.remove(place).1)
     }
 
     /// Adds to a number; an absent one counts as zero, as in DynamoDB.
     pub fn add(&mut self, name: &Name, amount: i64) -> Result<(), StoreError> {
-        let sum = match self.get(name) {
-            None => Some(amount),
-            Some(Value::Number(Number::Int(number))) => number.checked_add(amount),
-            Some(_) => None,
-        };
+        let sum = self.get(name).map_or(Some(amount.into()), |value| value.plus(amount));
         let sum = sum.ok_or_else(|| StoreError::Malformed(format!("cannot add to {name:?}")))?;
-        self.set(name.clone(), sum.into());
+        self.set(name.clone(), sum);
         Ok(())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &(Name, Value)> {
-        self.0.iter()
+        self.attributes().iter()
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        match &self.0 {
+            Form::Open(attributes) => attributes.len(),
+            Form::Packed(packed, _) => packed.len(),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     pub fn bytes(&self) -> usize {
-        bytes(&self.0)
+        match &self.0 {
+            Form::Open(attributes) => bytes(attributes),
+            Form::Packed(packed, _) => packed.size(),
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
-        check(&self.0)
+        match &self.0 {
+            Form::Open(attributes) => check(attributes),
+            Form::Packed(packed, _) => packed.check(),
+        }
     }
 
-    /// Moves the named attributes out into an item of their own.
-    pub(crate) fn split_off(&mut self, names: &[&str]) -> Item {
-        if names.is_empty() {
-            return Item::default();
+    pub(crate) fn push_packed(&self, bytes: &mut Vec<u8>) {
+        match &self.0 {
+            Form::Open(attributes) => packed::push_attributes(bytes, attributes),
+            Form::Packed(packed, _) => bytes.extend_from_slice(packed.as_bytes()),
         }
-        let (apart, kept) =
-            std::mem::take(&mut self.0).into_iter().partition(|(name, _)| names.contains(&&**name));
-        self.0 = kept;
-        Item(apart)
+    }
+
+    pub(crate) fn into_packed(self) -> Vec<u8> {
+        match self.0 {
+            Form::Open(attributes) => {
+                let mut packed = Vec::with_capacity(bytes(&attributes) + 64);
+                packed::push_attributes(&mut packed, &attributes);
+                packed
+            }
+            Form::Packed(packed, _) => packed.into_bytes(),
+        }
     }
 }
 
@@ -211,7 +275,7 @@ pub(crate) fn check(attributes: &[(Name, Value)]) -> Result<(), StoreError> {
 
 impl Extend<(Name, Value)> for Item {
     fn extend<I: IntoIterator<Item = (Name, Value)>>(&mut self, attributes: I) {
-        self.0.extend(attributes);
+        self.attributes_mut().extend(attributes);
     }
 }
 
@@ -219,14 +283,14 @@ impl IntoIterator for Item {
     type Item = (Name, Value);
     type IntoIter = std::vec::IntoIter<(Name, Value)>;
 
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+    fn into_iter(mut self) -> Self::IntoIter {
+        std::mem::take(self.attributes_mut()).into_iter()
     }
 }
 
 impl FromIterator<(Name, Value)> for Item {
     fn from_iter<I: IntoIterator<Item = (Name, Value)>>(attributes: I) -> Self {
-        Self(attributes.into_iter().collect())
+        Self(Form::Open(attributes.into_iter().collect()))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::routes::{Route, Way};
 
 /// The delivery in hand, with its event.
 pub(super) enum Hand {
-    Fresh { parcel: Arc<Parcel>, place: usize, delivery: Delivery },
+    Fresh { parcel: Arc<Parcel>, place: usize, delivery: Box<Delivery> },
     Stored { event: Box<Stored<Event>>, delivery: Box<Stored<Delivery>> },
 }
 
@@ -116,7 +116,7 @@ impl Courier {
         match piece {
             Piece::Fresh(parcel, place) => {
                 let delivery = parcel.delivery(place).await?;
-                Some(Hand::Fresh { parcel, place, delivery })
+                Some(Hand::Fresh { parcel, place, delivery: Box::new(delivery) })
             }
             Piece::Stored(delivery) => {
                 let delivery = match self.0.shared {
@@ -164,8 +164,9 @@ impl Courier {
     async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
         let inner = &self.0;
         let (event, delivery) = (hand.event(), hand.delivery());
+        let (outbound, traces) = (&*inner.outbound, inner.traces.as_ref());
         let sending =
-            attempt::attempt(&*inner.outbound, &inner.guard, &inner.env, event, delivery, way);
+            attempt::attempt(outbound, &inner.guard, &inner.env, event, delivery, way, traces);
         let made = match AssertUnwindSafe(sending).catch_unwind().await {
             Ok(made) => made,
             Err(_) => crashed(event, delivery, way, inner.env.now()),

@@ -108,7 +108,7 @@ impl Courier {
             self.0.tasks.spawn("hold", async move {
                 if let Some(delivery) = parcel.delivery(place).await {
                     let held = delivery.hold(Hold::ConnectionPaused, courier.0.now().wall);
-                    let hand = Hand::Fresh { parcel, place, delivery };
+                    let hand = Hand::Fresh { parcel, place, delivery: Box::new(delivery) };
                     let outcomes =
                         Outcomes { delivery: held, made: None, consequence: Consequence::Nothing };
                     courier.settle(&of, hand, outcomes, since).await;

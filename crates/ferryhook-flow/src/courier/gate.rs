@@ -34,6 +34,7 @@ pub(crate) enum Behind {
 
 /// What becomes of an event at the gate.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once, for every event")]
 pub(super) enum Admission {
     /// It may go on.
     Open(Stored<Event>),

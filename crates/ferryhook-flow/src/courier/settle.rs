@@ -126,20 +126,16 @@ impl Inner {
             if was.record == *next {
                 break; // an earlier try got through and its answer was lost
             }
-            let number = was.attempts.saturating_add(1);
-            let attempt = Attempt { number, ..attempt.clone() };
-            let now = Delivery { attempts: number, ..was.record.clone() };
-            let stands = Stored { record: event.standing(), revision: 0 };
-            let with_event = (event, &stands, stands.record);
-            match deliveries.settle(was, now, Some(&attempt), with_event, []).await {
-                Ok((settled, _)) => return Ok(Some(settled)),
+            let attempt = Attempt { number: was.attempts.saturating_add(1), ..attempt.clone() };
+            match deliveries.count_attempt(was, &attempt).await {
+                Ok(counted) => return Ok(Some(counted)),
                 Err(error) if error.is_refused() => {
                     found = deliveries.find(event.id, next.connection_id).await?;
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(found)
+        deliveries.find(event.id, next.connection_id).await
     }
 
     /// By its key, which the id and the source make up.

@@ -28,6 +28,8 @@ pub(super) struct Lane {
     /// Every event that is in a queue, being sent, being settled or being stored: the store may
     /// have it, and it must not be read again.
     in_hand: HashSet<Id<Event>>,
+    /// Those of them that have begun again in the store, which is not known here yet.
+    renewed: HashSet<Id<Event>>,
     /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
     spilling: BTreeSet<Id<Event>>,
     running: usize,
@@ -90,6 +92,7 @@ impl Lane {
             stored: VecDeque::new(),
             fresh_is_next: true,
             in_hand: HashSet::new(),
+            renewed: HashSet::new(),
             spilling: BTreeSet::new(),
             running: 0,
             running_keys: HashSet::new(),
@@ -171,6 +174,25 @@ impl Lane {
         self.backlog.due = Some(self.backlog.due.map_or(due, |known| known.min(due)));
         self.backlog.from = self.backlog.from.min(place);
         self.backlog.known = self.backlog.known.min(place - Duration::from_millis(1));
+    }
+
+    /// What is known here of this delivery is out of date. If it waits it keeps its place, so that
+    /// nothing passes it, until a page has it as it is now; if it is just being settled, the page
+    /// after that has it.
+    pub(super) fn renewed(&mut self, event: Id<Event>) {
+        if self.in_hand.contains(&event) {
+            self.renewed.insert(event);
+        }
+    }
+
+    fn renew(&mut self, work: Work) {
+        let mut waiting = self.stored.iter_mut();
+        if let Some(known) = waiting.find(|known| known.event == work.event)
+            && known.revision() < work.revision()
+        {
+            self.renewed.remove(&work.event);
+            *known = work;
+        }
     }
 
     /// `started` as soon as everything that an earlier run has left is in its lane or in its queue:
@@ -318,11 +340,14 @@ impl Lane {
     pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
         let gone = std::mem::take(&mut self.backlog.gone_meanwhile);
         for work in works {
-            if !gone.contains(&work.event) && self.in_hand.insert(work.event) {
-                match self.terms.ordering {
-                    Some(_) => self.insert_in_order(work),
-                    None => self.stored.push_back(work),
-                }
+            if gone.contains(&work.event) {
+                continue;
+            }
+            match (self.in_hand.insert(work.event), self.terms.ordering) {
+                (true, Some(_)) => self.insert_in_order(work),
+                (true, None) => self.stored.push_back(work),
+                (false, _) if self.renewed.contains(&work.event) => self.renew(work),
+                (false, _) => {}
             }
         }
         let meanwhile = self.backlog.meanwhile.take();
@@ -383,6 +408,7 @@ impl Lane {
         if let Some(key) = key {
             self.running_keys.remove(key);
         }
+        let renewed = self.renewed.remove(&event);
         match again {
             Some(work) if self.terms.ordering.is_some() && self.terms.open => {
                 self.insert_in_order(work);
@@ -391,7 +417,12 @@ impl Lane {
                 self.let_go(event);
                 self.put_back(&work);
             }
-            None => self.let_go(event),
+            None => {
+                self.let_go(event);
+                if renewed {
+                    self.noted(Timestamp::default(), Timestamp::default());
+                }
+            }
         }
     }
 
@@ -410,6 +441,7 @@ impl Lane {
             works.partition(|work| matches!(work.piece, Piece::Fresh(..)));
         for work in &stored {
             self.let_go(work.event);
+            self.renewed.remove(&work.event);
             self.put_back(work);
         }
         self.spilling.extend(fresh.iter().map(|work| work.event));
@@ -435,6 +467,11 @@ impl Lane {
             && self.pace.opens().max(self.sending.opens()) <= now.passed
     }
 
+    /// Many wait, though the destination takes what it gets.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.waiting() > limits::CROWDED && self.breaker.is_at_ease() && self.pace.is_free()
+    }
+
     pub(super) fn waiting(&self) -> usize {
         self.fresh.len() + self.stored.len()
     }
@@ -449,3 +486,6 @@ impl Lane {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

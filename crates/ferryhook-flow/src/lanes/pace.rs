@@ -20,6 +20,11 @@ impl Pace {
         };
     }
 
+    /// There is no limit.
+    pub(crate) fn is_free(&self) -> bool {
+        self.interval == Duration::ZERO
+    }
+
     /// When the next attempt may start.
     pub(crate) fn opens(&self) -> Duration {
         match self.interval {

@@ -167,6 +167,7 @@ impl World {
             outbound: self.fleet.clone(),
             guard: Guard::new(Vec::new()),
             shared: false,
+            traces: None,
         });
         let hand_over = Arc::new(courier.clone());
         let settings = ingest::Settings::default();

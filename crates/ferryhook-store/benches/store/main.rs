@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use ferryhook_core::Env;
 use ferryhook_core::env::{ManualClock, SeededEntropy};
 use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
-use ferryhook_store::{Durability, Engine};
+use ferryhook_store::{Durability, Engine, Store};
 
 use load::Latencies;
 use parcel::Shape;
@@ -109,7 +109,7 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
     let path = directory.path().join("data");
     let engine = Arc::new(Embedded::open(EmbeddedConfig::new(&path), env.clone()).unwrap());
     if options.settle {
-        settle(&engine, &shape, options, &mut report).await;
+        settle(&engine, &env, &shape, options, &mut report).await;
         reopen(engine, &path, &env, &mut report);
         report("peak memory", Usage::peak_memory_bytes() as f64 / 1e6, "MB");
         return results;
@@ -169,7 +169,13 @@ async fn ingest(
 }
 
 /// Every event is accepted and, by the same producer, settled.
-async fn settle(engine: &Arc<Embedded>, shape: &Shape, options: &Options, report: Report<'_>) {
+async fn settle(
+    engine: &Arc<Embedded>,
+    env: &Env,
+    shape: &Shape,
+    options: &Options,
+    report: Report<'_>,
+) {
     let before = Usage::now();
     for number in 0..options.events {
         std::hint::black_box(shape.story(number));
@@ -179,12 +185,12 @@ async fn settle(engine: &Arc<Embedded>, shape: &Shape, options: &Options, report
 
     let before = Usage::now();
     let started = Instant::now();
-    let (shape_of, committed) = (shape.clone(), engine.clone());
+    let (shape_of, store) = (shape.clone(), Store::new(engine.clone(), env.clone()));
     let latencies = load::spread(options.producers, options.events, move |number| {
-        let (engine, story) = (committed.clone(), shape_of.story(number));
+        let (store, story) = (store.clone(), shape_of.story(number));
         async move {
-            engine.commit(story.accept(), Durability::Synced).await.unwrap();
-            engine.commit(story.settle(), Durability::Buffered).await.unwrap();
+            story.accept(&store).await;
+            story.settle(&store).await;
         }
     })
     .await;

@@ -6,12 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use ferryhook_core::delivery::State;
 use ferryhook_core::env::{Entropy, ManualClock};
-use ferryhook_core::event::{Origin, Status};
+use ferryhook_core::event::{Origin, Standing, Status};
 use ferryhook_core::{
     Attempt, Body, Claim, Delivery, Env, Event, Headers, Id, Source, Timestamp, samples,
 };
+use ferryhook_store::repositories::{Accepted, Arrival};
 use ferryhook_store::value::{self, Value};
-use ferryhook_store::{Batch, Index, Key, Kind, Part, Query, Record, Stored};
+use ferryhook_store::{Batch, Index, Key, Kind, Part, Query, Record, Store, Stored};
 
 /// Makes the n-th event, always the same one.
 #[derive(Clone)]
@@ -110,11 +111,13 @@ impl Shape {
     pub(super) fn story(&self, number: u64) -> Story {
         let event = self.event(number);
         let claim = self.claim(&event);
-        let mut settled = event.clone();
-        settled.pending_since = None;
-        settled.status = Status::Delivered;
-        settled.processed_at = Some(event.received_at);
-        settled.delivered_at = Some(event.received_at);
+        let settled = Standing {
+            pending_since: None,
+            status: Status::Delivered,
+            processed_at: Some(event.received_at),
+            delivered_at: Some(event.received_at),
+            ..event.standing()
+        };
         let mut delivery = self.delivery.clone();
         delivery.event_id = event.id;
         delivery.source_id = event.source_id;
@@ -125,13 +128,15 @@ impl Shape {
         attempt.event_id = event.id;
         attempt.number = 1;
         attempt.expires_at = event.expires_at;
-        Story { event: Stored { record: event, revision: 1 }, claim, settled, delivery, attempt }
+        let arrival = [Arrival { event, claim: Some(claim) }];
+        Story { arrival, settled, delivery: [delivery], attempt }
     }
 
     /// What the second commit would need: two rows with their keys, and the event's once more.
     pub(super) fn settled_bytes(&self) -> u64 {
-        let Story { event, settled, delivery, attempt, .. } = self.story(0);
-        let changed = value_bytes(&settled) - event.body.len();
+        let Story { arrival: [Arrival { event, .. }], delivery: [delivery], attempt, .. } =
+            self.story(0);
+        let changed = value_bytes(&event) - event.body.len();
         let rows = value_bytes(&delivery) + value_bytes(&attempt);
         let keys = key_bytes(&event.key()) + key_bytes(&delivery.key()) + key_bytes(&attempt.key());
         (changed + rows + keys) as u64
@@ -173,24 +178,24 @@ impl Shape {
 }
 
 pub(super) struct Story {
-    event: Stored<Event>,
-    claim: Claim,
-    settled: Event,
-    delivery: Delivery,
+    arrival: [Arrival; 1],
+    settled: Standing,
+    delivery: [Delivery; 1],
     attempt: Attempt,
 }
 
 impl Story {
-    pub(super) fn accept(&self) -> Batch {
-        Batch::new().insert(&self.event.record).insert(&self.claim)
+    pub(super) async fn accept(&self, store: &Store) {
+        let accepted = store.events().accept(&self.arrival).await.unwrap();
+        assert_eq!(accepted, [Accepted::New]);
     }
 
     /// One commit: the event moves on, its delivery and the attempt appear.
-    pub(super) fn settle(&self) -> Batch {
-        Batch::new()
-            .replace(&self.event, &self.settled)
-            .insert(&self.delivery)
-            .insert(&self.attempt)
+    pub(super) async fn settle(&self, store: &Store) {
+        let event = &self.arrival[0].event;
+        let was = Stored { record: event.standing(), revision: 1 };
+        let (deliveries, attempt) = (&self.delivery, Some(&self.attempt));
+        store.deliveries().plan(event, &was, self.settled, deliveries, attempt).await.unwrap();
     }
 }
 

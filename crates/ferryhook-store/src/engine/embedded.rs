@@ -31,7 +31,7 @@ mod found;
 mod hashed;
 mod layout;
 mod log;
-mod names;
+mod recent;
 mod recovery;
 mod shared;
 mod tally;
@@ -132,6 +132,7 @@ impl Embedded {
             content: tally::Tally::default(),
             notes: recovered.notes,
             frame: Vec::new(),
+            recent: recent::Recent::new(shared.tree.active_memtable().is_empty()),
         };
         let upkeep = Upkeep {
             env: env.clone(),
@@ -393,7 +394,7 @@ impl Engine for Embedded {
 
     fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {
         Box::pin(async move {
-            let changes: Vec<_> = batch.checked()?.into_iter().map(change::prepare).collect();
+            let changes = change::prepare(batch.checked()?);
             let requests = lock(&self.requests).clone().ok_or_else(closed)?;
             let permit = self.waiting.clone().acquire_many_owned(kib_of(&changes)).await;
             let permit = permit.map_err(|_| closed())?;

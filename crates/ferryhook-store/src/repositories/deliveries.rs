@@ -18,6 +18,13 @@ use crate::{Store, StoreError};
 #[derive(Debug, Clone, Copy)]
 pub struct Deliveries<'a>(pub(crate) &'a Store);
 
+/// A delivery that begins, and what it was before if it was there.
+#[derive(Debug, Clone)]
+pub struct Begun {
+    pub was: Option<Stored<Delivery>>,
+    pub now: Delivery,
+}
+
 impl Deliveries<'_> {
     /// All deliveries of an event, and the event as it stands with them: no longer pending. They
     /// go together, so an event has at most ninety-eight. One whose first attempt is over already
@@ -86,6 +93,46 @@ impl Deliveries<'_> {
         }
         self.0.commit_buffered(batch).await?;
         Ok((was.followed_by(now), moved(stood, stands)))
+    }
+
+    /// Keeps an attempt that decides nothing any more. The delivery counts it, so that the next
+    /// one has another number, and stays as it is.
+    pub async fn count_attempt(
+        &self,
+        was: &Stored<Delivery>,
+        attempt: &Attempt,
+    ) -> Result<Stored<Delivery>, StoreError> {
+        let now = Delivery { attempts: attempt.number, ..was.record.clone() };
+        self.0.commit_buffered(Batch::new().replace(was, &now).insert(attempt)).await?;
+        Ok(was.followed_by(now))
+    }
+
+    /// Deliveries of an event begin again, or for the first time, and the event stands accordingly:
+    /// one commit, and durable, because somebody asked for it. `beside` are those that stay as they
+    /// are and that the event's new standing rests on; it is refused if one of them has moved.
+    ///
+    /// The event counts as written even if it stands where it stood. Whoever settles a delivery of
+    /// it at the same time is refused and looks again, and so sees what has begun.
+    pub async fn replay(
+        &self,
+        event: &Stored<Event>,
+        stands: Standing,
+        begun: &[Begun],
+        beside: &[&Stored<Delivery>],
+    ) -> Result<Stored<Standing>, StoreError> {
+        let mut batch = Batch::new().patch(event::begin_again(event, &stands));
+        for Begun { was, now } in begun {
+            batch = match was {
+                Some(was) => batch.replace(was, now),
+                None => batch.insert(now),
+            };
+        }
+        for other in beside {
+            let key = delivery::key(other.event_id, other.connection_id);
+            batch = batch.require(key, Condition::Revision(other.revision));
+        }
+        self.0.commit(batch).await?;
+        Ok(event.standing().followed_by(stands))
     }
 
     /// Another connection for an event that was planned before: a replay to one created later.

@@ -61,6 +61,7 @@ fn a_record_turns_into_an_item_and_back() {
         let item = to_item(&record).unwrap();
         assert_eq!(item.get("parcelId"), Some(&"p".into()));
         assert_eq!(item.get("note"), None, "an absent option is no attribute");
+        assert_eq!(item.bytes(), Item::from_iter(item.clone()).bytes(), "packed or not");
         assert_eq!(from_item::<Parcel>(item).unwrap(), record);
     }
 }

@@ -64,7 +64,7 @@ fn compare(
         let last = usize::from(attempt.number) == tries;
         attempt.heard.is_some_and(|(heard, _)| last && heard < sent.sent)
     };
-    let given_up = of(one.event).any(|attempt| given_up(attempt));
+    let given_up = of(one.event).any(given_up);
     (!given_up).then_some((sent.connection, sent.sent.line, one.event))
 }
 

@@ -4,68 +4,62 @@
 //! attributes become bytes. `decide` runs on the writer's thread: it checks the condition
 //! against what is there now and says what is to be written. Both are pure.
 
-use ferryhook_core::limits;
-use lsm_tree::UserKey;
+use lsm_tree::{UserKey, UserValue};
 
-use super::codec::{self, Head, Place};
-use super::layout;
+use super::codec::{self, Edit, Place, View};
+use super::layout::{self, Keys};
 use super::young::Mark;
 use crate::StoreError;
-use crate::batch::{Action, Condition, Insert, Moves, Patch};
-use crate::key::{IndexKey, Key};
+use crate::batch::{Action, Condition, Delete, Insert, Moves, Patch};
 use crate::value;
 
 #[derive(Debug)]
 pub(super) enum Change {
     Insert {
-        key: Vec<u8>,
-        name: Key,
+        key: UserKey,
         expires: Option<i64>,
-        tail: Vec<u8>,
-        content: Option<Vec<u8>>,
-        entries: Vec<Entry>,
+        /// The row as the tree keeps it; without its expiry and place if it has content.
+        row: Row,
+        entries: Vec<UserKey>,
     },
     Patch {
-        key: Vec<u8>,
-        patch: Box<Patch>,
-        dropped: Vec<Entry>,
-        added: Vec<Entry>,
+        key: UserKey,
+        condition: Condition,
+        edit: Edit,
+        dropped: Vec<UserKey>,
+        added: Vec<UserKey>,
         /// Written again only when the row's expiry changes, which they carry too.
-        kept: Vec<Entry>,
+        kept: Vec<UserKey>,
     },
     Delete {
-        key: Vec<u8>,
-        name: Key,
+        key: UserKey,
         condition: Condition,
-        entries: Vec<Entry>,
+        entries: Vec<UserKey>,
     },
     Require {
-        key: Vec<u8>,
-        name: Key,
+        key: UserKey,
         condition: Condition,
     },
     /// The engine's own: gives content a new place if the row still points at the old one.
     Relocate {
-        key: Vec<u8>,
+        key: UserKey,
         from: Place,
         content: Vec<u8>,
     },
     /// The engine's own: a note about its segments, and its end.
     Note {
-        key: Vec<u8>,
+        key: UserKey,
         value: Vec<u8>,
     },
     Forget {
-        key: Vec<u8>,
+        key: UserKey,
     },
 }
 
-/// The key of an index entry.
 #[derive(Debug)]
-pub(super) enum Entry {
-    Plain(Vec<u8>),
-    /// Of an index whose entries begin their life outside the tree.
-    Young(UserKey),
+pub(super) enum Row {
+    Whole(UserValue),
+    WithContent { tail: Vec<u8>, content: Vec<u8> },
 }
 
 /// What is to be written: into the tree, and what happens to markers.
@@ -78,48 +72,50 @@ pub(super) struct Writes {
 /// What is to be written, with owned bytes.
 #[derive(Debug)]
 pub(super) enum Write {
-    Put { key: Vec<u8>, value: Vec<u8> },
-    PutWithContent { key: Vec<u8>, expires: Option<i64>, content: Vec<u8>, tail: Vec<u8> },
-    Delete { key: Vec<u8> },
+    Put { key: UserKey, value: UserValue },
+    PutWithContent { key: UserKey, expires: Option<i64>, content: Vec<u8>, tail: Vec<u8> },
+    Delete { key: UserKey },
 }
 
-pub(super) fn prepare(action: Action) -> Change {
-    let key = layout::row_key(action.key());
+pub(super) fn prepare(actions: Vec<Action>) -> Vec<Change> {
+    let mut keys = Keys::default();
+    actions.into_iter().map(|action| prepare_one(action, &mut keys)).collect()
+}
+
+fn prepare_one(action: Action, keys: &mut Keys) -> Change {
+    let key = keys.row(action.key());
     match action {
         Action::Insert(insert) => {
             let Insert { kind, version, key: name, indexes, expires, item, content, .. } = insert;
-            Change::Insert {
-                key,
-                expires,
-                tail: codec::row_tail(kind, version, 1, &item),
-                content: (!content.is_empty()).then(|| codec::item_bytes(&content)),
-                entries: indexes.iter().map(|entry| entry_of(entry, &name)).collect(),
-                name,
-            }
+            let row = match content.is_empty() {
+                true => Row::Whole(codec::row_value(kind, version, expires, &item)),
+                false => Row::WithContent {
+                    tail: codec::row_tail(kind, version, 1, &item),
+                    content: content.into_packed(),
+                },
+            };
+            let entries = indexes.iter().map(|entry| keys.entry(entry, &name)).collect();
+            Change::Insert { key, expires, row, entries }
         }
-        Action::Patch(patch) => {
+        Action::Patch(Patch { key: name, condition, set, add, remove, moves, .. }) => {
             let (mut dropped, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-            if let Some(Moves { from, to, .. }) = &patch.moves {
-                let bytes = |entry| entry_of(entry, &patch.key);
-                dropped.extend(from.iter().filter(|entry| !to.contains(entry)).map(bytes));
-                added.extend(to.iter().filter(|entry| !from.contains(entry)).map(bytes));
-                kept.extend(to.iter().filter(|entry| from.contains(entry)).map(bytes));
+            if let Some(Moves { from, to, .. }) = &moves {
+                for entry in from.iter().filter(|entry| !to.contains(entry)) {
+                    dropped.push(keys.entry(entry, &name));
+                }
+                for entry in to {
+                    let entries = if from.contains(entry) { &mut kept } else { &mut added };
+                    entries.push(keys.entry(entry, &name));
+                }
             }
-            Change::Patch { key, patch: Box::new(patch), dropped, added, kept }
+            let edit = Edit { set, add, remove, expires: moves.map(|moves| moves.expires) };
+            Change::Patch { key, condition, edit, dropped, added, kept }
         }
-        Action::Delete(delete) => {
-            let entries = delete.indexes.iter().map(|entry| entry_of(entry, &delete.key)).collect();
-            Change::Delete { key, name: delete.key, condition: delete.condition, entries }
+        Action::Delete(Delete { key: name, condition, indexes, .. }) => {
+            let entries = indexes.iter().map(|entry| keys.entry(entry, &name)).collect();
+            Change::Delete { key, condition, entries }
         }
-        Action::Require { key: name, condition } => Change::Require { key, name, condition },
-    }
-}
-
-fn entry_of(entry: &IndexKey, row: &Key) -> Entry {
-    let key = layout::entry_key(entry, row);
-    match layout::is_young(entry.index) {
-        true => Entry::Young(key.into()),
-        false => Entry::Plain(key),
+        Action::Require { condition, .. } => Change::Require { key, condition },
     }
 }
 
@@ -137,39 +133,39 @@ impl Writes {
         self.marks.truncate(marks);
     }
 
-    fn put(&mut self, key: Vec<u8>, value: Vec<u8>) {
-        self.tree.push(Write::Put { key, value });
+    fn put(&mut self, key: UserKey, value: impl Into<UserValue>) {
+        self.tree.push(Write::Put { key, value: value.into() });
     }
 
-    fn delete(&mut self, key: Vec<u8>) {
+    fn delete(&mut self, key: UserKey) {
         self.tree.push(Write::Delete { key });
     }
 
     /// Entries that are not there yet.
-    fn enter(&mut self, entries: Vec<Entry>, expires: Option<i64>) {
-        for entry in entries {
-            match entry {
-                Entry::Plain(key) => self.put(key, codec::expiry_bytes(expires).to_vec()),
-                Entry::Young(key) => self.marks.push(Mark::Enter { key, expires }),
+    fn enter(&mut self, entries: Vec<UserKey>, expires: Option<i64>) {
+        for key in entries {
+            match layout::is_marker(&key) {
+                true => self.marks.push(Mark::Enter { key, expires }),
+                false => self.put(key, codec::expiry_bytes(expires)),
             }
         }
     }
 
     /// Entries that may be there already.
-    fn renew(&mut self, entries: Vec<Entry>, expires: Option<i64>) {
-        for entry in entries {
-            match entry {
-                Entry::Plain(key) => self.put(key, codec::expiry_bytes(expires).to_vec()),
-                Entry::Young(key) => self.marks.push(Mark::Renew { key, expires }),
+    fn renew(&mut self, entries: Vec<UserKey>, expires: Option<i64>) {
+        for key in entries {
+            match layout::is_marker(&key) {
+                true => self.marks.push(Mark::Renew { key, expires }),
+                false => self.put(key, codec::expiry_bytes(expires)),
             }
         }
     }
 
-    fn leave(&mut self, entries: Vec<Entry>) {
-        for entry in entries {
-            match entry {
-                Entry::Plain(key) => self.delete(key),
-                Entry::Young(key) => self.marks.push(Mark::Leave { key }),
+    fn leave(&mut self, entries: Vec<UserKey>) {
+        for key in entries {
+            match layout::is_marker(&key) {
+                true => self.marks.push(Mark::Leave { key }),
+                false => self.delete(key),
             }
         }
     }
@@ -179,10 +175,11 @@ impl Change {
     /// Its share of the memory that waiting commits may take.
     pub(super) fn bytes(&self) -> usize {
         match self {
-            Self::Insert { tail, content, .. } => {
-                512 + tail.len() + content.as_ref().map_or(0, Vec::len)
+            Self::Insert { row: Row::WithContent { tail, content }, .. } => {
+                512 + tail.len() + content.len()
             }
-            Self::Patch { patch, .. } => 512 + value::bytes(&patch.set),
+            Self::Insert { row: Row::Whole(value), .. } => 512 + value.len(),
+            Self::Patch { edit, .. } => 512 + value::bytes(&edit.set),
             Self::Relocate { content, .. } => 512 + content.len(),
             _ => 512,
         }
@@ -210,43 +207,43 @@ impl Change {
         writes: &mut Writes,
     ) -> Result<(), StoreError> {
         match self {
-            Self::Insert { key, name, expires, tail, content, entries } => {
+            Self::Insert { key, expires, row, entries } => {
                 if found.is_some() {
-                    return Err(refused(place_in_batch, name, Condition::Absent));
+                    return Err(refused(place_in_batch, &key, Condition::Absent));
                 }
                 match has_expired {
                     // Entries of the row before it, which expired too, may still be there.
                     true => writes.renew(entries, expires),
                     false => writes.enter(entries, expires),
                 }
-                writes.tree.push(match content {
-                    Some(content) => Write::PutWithContent { key, expires, content, tail },
-                    None => Write::Put { key, value: codec::assemble(expires, None, &tail) },
+                writes.tree.push(match row {
+                    Row::Whole(value) => Write::Put { key, value },
+                    Row::WithContent { tail, content } => {
+                        Write::PutWithContent { key, expires, content, tail }
+                    }
                 });
             }
-            Self::Patch { key, patch, dropped, added, kept } => {
-                let head = found.map(codec::read_head).transpose()?;
-                let Some(mut head) = head.filter(|head| holds(&patch.condition, head)) else {
-                    return Err(refused(place_in_batch, patch.key, patch.condition));
+            Self::Patch { key, condition, edit, dropped, added, kept } => {
+                let view = found.map(View::of).transpose()?;
+                let holds = view.map_or(Ok(false), |view| holds(&condition, &view))?;
+                let Some(view) = view.filter(|_| holds) else {
+                    return Err(refused(place_in_batch, &key, condition));
                 };
-                let expires_before = head.expires;
-                apply(&mut head, *patch)?;
+                let value = view.edited(&edit, &key)?;
+                let expires = codec::expiry_of(&value);
                 writes.leave(dropped);
-                writes.enter(added, head.expires);
-                if head.expires != expires_before {
-                    writes.renew(kept, head.expires);
+                writes.enter(added, expires);
+                if expires != view.expires {
+                    writes.renew(kept, expires);
                 }
-                let row = &head.row;
-                let tail = codec::row_tail(row.kind, row.version, row.revision, &row.item);
-                let value = codec::assemble(head.expires, head.place, &tail);
                 writes.put(key, value);
             }
-            Self::Delete { key, name, condition, entries } => {
-                check(place_in_batch, name, condition, found)?;
+            Self::Delete { key, condition, entries } => {
+                check(place_in_batch, &key, condition, found)?;
                 writes.leave(entries);
                 writes.delete(key);
             }
-            Self::Require { name, condition, .. } => check(place_in_batch, name, condition, found)?,
+            Self::Require { key, condition } => check(place_in_batch, &key, condition, found)?,
             Self::Relocate { key, from, content } => {
                 let Some(found) = found.filter(|found| codec::place_of(found) == Some(from)) else {
                     return Ok(());
@@ -262,54 +259,32 @@ impl Change {
     }
 }
 
-fn apply(head: &mut Head, patch: Patch) -> Result<(), StoreError> {
-    let item = &mut head.row.item;
-    for (name, amount) in &patch.add {
-        item.add(name, *amount)?;
-    }
-    for name in &patch.remove {
-        item.remove(name);
-    }
-    for (name, value) in patch.set {
-        item.set(name, value);
-    }
-    let bytes = item.bytes() + head.place.map_or(0, |place| place.length as usize);
-    if bytes > limits::ITEM_BYTES_MAX {
-        let (key, max) = (patch.key, limits::ITEM_BYTES_MAX);
-        return Err(StoreError::OutOfBounds(format!(
-            "{key} would have {bytes} bytes, an item may have {max}"
-        )));
-    }
-    head.row.revision += 1;
-    if let Some(moves) = patch.moves {
-        head.expires = moves.expires;
-    }
-    Ok(())
-}
-
 fn check(
     place: usize,
-    name: Key,
+    key: &UserKey,
     condition: Condition,
     found: Option<&[u8]>,
 ) -> Result<(), StoreError> {
     let holds = match found {
         None => condition == Condition::Absent,
         Some(_) if condition == Condition::Absent => false,
-        Some(found) => holds(&condition, &codec::read_head(found)?),
+        Some(found) => holds(&condition, &View::of(found)?)?,
     };
-    if holds { Ok(()) } else { Err(refused(place, name, condition)) }
+    if holds { Ok(()) } else { Err(refused(place, key, condition)) }
 }
 
-fn holds(condition: &Condition, head: &Head) -> bool {
-    match condition {
+fn holds(condition: &Condition, view: &View<'_>) -> Result<bool, StoreError> {
+    Ok(match condition {
         Condition::Absent => false,
         Condition::Exists => true,
-        Condition::Revision(revision) => head.row.revision == *revision,
-        Condition::Is(name, value) => head.row.item.get(name) == Some(value),
-    }
+        Condition::Revision(revision) => view.revision == *revision,
+        Condition::Is(name, value) => view.get(name)?.as_ref() == Some(value),
+    })
 }
 
-fn refused(action: usize, key: Key, condition: Condition) -> StoreError {
-    StoreError::Refused { action, key, condition: Box::new(condition) }
+fn refused(action: usize, key: &UserKey, condition: Condition) -> StoreError {
+    match layout::read_row_key(key) {
+        Ok(key) => StoreError::Refused { action, key, condition: Box::new(condition) },
+        Err(error) => error,
+    }
 }

@@ -2,18 +2,21 @@
 //!
 //! Every value in the tree starts with its expiry, so that compaction can drop it without
 //! knowing more. A row goes on with a flag byte, the place of its content in the log if it has
-//! any, its kind, shape version and revision, and then its attributes.
+//! any, its kind, shape version and revision, and then its attributes, packed.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use lsm_tree::UserValue;
 
-use bytes::Bytes;
-
-use super::names;
 use crate::StoreError;
 use crate::engine::Row;
 use crate::record::Kind;
-use crate::value::{Item, Number, Value};
+use crate::value::Item;
+use crate::value::packed;
+
+pub(super) use crate::value::packed::{push_bytes, push_varint, take, take_bytes, take_varint};
+
+mod view;
+
+pub(super) use view::{Edit, View};
 
 const HAS_CONTENT: u8 = 1;
 
@@ -98,13 +101,34 @@ pub(super) fn place_of(value: &[u8]) -> Option<Place> {
 }
 
 /// Gives a row's value, which has content, the place where it lies.
-pub(super) fn set_place(value: &mut [u8], place: Place) {
-    value[5..5 + PLACE_BYTES].copy_from_slice(&place.to_bytes());
+pub(super) fn with_place(value: &[u8], place: Place) -> UserValue {
+    let mut bytes = value.to_vec();
+    bytes[5..5 + PLACE_BYTES].copy_from_slice(&place.to_bytes());
+    bytes.into()
+}
+
+/// The value of a new row that has no content.
+pub(super) fn row_value(kind: Kind, version: u8, expires: Option<i64>, item: &Item) -> UserValue {
+    let mut bytes = Vec::with_capacity(item.bytes() + 32);
+    bytes.extend_from_slice(&expiry_bytes(expires));
+    bytes.push(0);
+    push_tail(&mut bytes, kind, version, 1, item);
+    bytes.into()
 }
 
 /// The value for the tree, from what `row_tail` made and where the content went.
 pub(super) fn assemble(expires: Option<i64>, place: Option<Place>, tail: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(5 + PLACE_BYTES + tail.len());
+    assemble_into(&mut bytes, expires, place, tail);
+    bytes
+}
+
+pub(super) fn assemble_into(
+    bytes: &mut Vec<u8>,
+    expires: Option<i64>,
+    place: Option<Place>,
+    tail: &[u8],
+) {
     bytes.extend_from_slice(&expiry_bytes(expires));
     match place {
         Some(place) => {
@@ -114,16 +138,19 @@ pub(super) fn assemble(expires: Option<i64>, place: Option<Place>, tail: &[u8]) 
         None => bytes.push(0),
     }
     bytes.extend_from_slice(tail);
-    bytes
 }
 
 /// Kind, version, revision and attributes: all that does not depend on where things lie.
 pub(super) fn row_tail(kind: Kind, version: u8, revision: u64, item: &Item) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(item.bytes() + 32);
-    bytes.extend_from_slice(&[kind as u8, version]);
-    push_varint(&mut bytes, revision);
-    push_item(&mut bytes, item);
+    push_tail(&mut bytes, kind, version, revision, item);
     bytes
+}
+
+fn push_tail(bytes: &mut Vec<u8>, kind: Kind, version: u8, revision: u64, item: &Item) {
+    bytes.extend_from_slice(&[kind as u8, version]);
+    push_varint(bytes, revision);
+    item.push_packed(bytes);
 }
 
 pub(super) fn read_head(value: &[u8]) -> Result<Head, StoreError> {
@@ -137,7 +164,7 @@ pub(super) fn read_head(value: &[u8]) -> Result<Head, StoreError> {
         .ok_or_else(|| StoreError::Damaged(format!("a row has the unknown kind {kind}")))?;
     let corrupt = || StoreError::corrupt(kind, "its bytes do not decode");
     let revision = take_varint(&mut rest).ok_or_else(corrupt)?;
-    let item = take_item(&mut rest).filter(|_| rest.is_empty()).ok_or_else(corrupt)?;
+    let item = read_item(rest).ok_or_else(corrupt)?;
     Ok(Head { expires, place, row: Row { kind, version, revision, item } })
 }
 
@@ -152,174 +179,10 @@ pub(super) fn read_count(value: &[u8]) -> Option<u64> {
     take_varint(&mut value.get(4..)?)
 }
 
-pub(super) fn item_bytes(item: &Item) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(item.bytes() + 64);
-    push_item(&mut bytes, item);
-    bytes
-}
-
 pub(super) fn read_item(bytes: &[u8]) -> Option<Item> {
     let mut rest = bytes;
-    take_item(&mut rest).filter(|_| rest.is_empty())
-}
-
-fn push_item(bytes: &mut Vec<u8>, item: &Item) {
-    push_varint(bytes, item.len() as u64);
-    for (name, value) in item.iter() {
-        match names::number_of(name) {
-            Some(number) => push_varint(bytes, number),
-            None => {
-                push_varint(bytes, 0);
-                push_bytes(bytes, name.as_bytes());
-            }
-        }
-        push_value(bytes, value);
-    }
-}
-
-fn take_item(rest: &mut &[u8]) -> Option<Item> {
-    let count = take_varint(rest)?;
-    let mut item = Item::with_capacity(usize::try_from(count).ok()?.min(rest.len()));
-    for _ in 0..count {
-        let name = match take_varint(rest)? {
-            0 => Cow::Owned(take_text(rest)?),
-            number => Cow::Borrowed(names::name_of(number)?),
-        };
-        item.push(name, take_value(rest, 0)?);
-    }
-    Some(item)
-}
-
-mod tag {
-    pub(super) const NULL: u8 = 0;
-    pub(super) const FALSE: u8 = 1;
-    pub(super) const TRUE: u8 = 2;
-    pub(super) const INT: u8 = 3;
-    pub(super) const BIG: u8 = 4;
-    pub(super) const FLOAT: u8 = 5;
-    pub(super) const TEXT: u8 = 6;
-    pub(super) const BYTES: u8 = 7;
-    pub(super) const LIST: u8 = 8;
-    pub(super) const MAP: u8 = 9;
-}
-
-fn push_value(bytes: &mut Vec<u8>, value: &Value) {
-    match value {
-        Value::Null => bytes.push(tag::NULL),
-        Value::Bool(false) => bytes.push(tag::FALSE),
-        Value::Bool(true) => bytes.push(tag::TRUE),
-        Value::Number(Number::Int(number)) => {
-            bytes.push(tag::INT);
-            // Zigzag: small negative numbers stay small.
-            push_varint(bytes, ((number << 1) ^ (number >> 63)) as u64);
-        }
-        Value::Number(Number::Big(number)) => {
-            bytes.push(tag::BIG);
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        Value::Number(Number::Float(number)) => {
-            bytes.push(tag::FLOAT);
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        Value::Text(text) => {
-            bytes.push(tag::TEXT);
-            push_bytes(bytes, text.as_bytes());
-        }
-        Value::Bytes(raw) => {
-            bytes.push(tag::BYTES);
-            push_bytes(bytes, raw);
-        }
-        Value::List(values) => {
-            bytes.push(tag::LIST);
-            push_varint(bytes, values.len() as u64);
-            values.iter().for_each(|value| push_value(bytes, value));
-        }
-        Value::Map(map) => {
-            bytes.push(tag::MAP);
-            push_varint(bytes, map.len() as u64);
-            for (name, value) in map {
-                push_bytes(bytes, name.as_bytes());
-                push_value(bytes, value);
-            }
-        }
-    }
-}
-
-fn take_value(rest: &mut &[u8], depth: usize) -> Option<Value> {
-    if depth > ferryhook_core::limits::ITEM_DEPTH_MAX {
-        return None;
-    }
-    Some(match take::<1>(rest)?[0] {
-        tag::NULL => Value::Null,
-        tag::FALSE => Value::Bool(false),
-        tag::TRUE => Value::Bool(true),
-        tag::INT => {
-            let zigzag = take_varint(rest)?;
-            Value::Number(Number::Int((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64)))
-        }
-        tag::BIG => Value::Number(Number::Big(u64::from_le_bytes(*take(rest)?))),
-        tag::FLOAT => Value::Number(Number::Float(f64::from_le_bytes(*take(rest)?))),
-        tag::TEXT => Value::Text(take_text(rest)?),
-        tag::BYTES => Value::Bytes(Bytes::copy_from_slice(take_bytes(rest)?)),
-        tag::LIST => {
-            let count = take_varint(rest)?;
-            (0..count)
-                .map(|_| take_value(rest, depth + 1))
-                .collect::<Option<_>>()
-                .map(Value::List)?
-        }
-        tag::MAP => {
-            let mut map = BTreeMap::new();
-            for _ in 0..take_varint(rest)? {
-                let name = take_text(rest)?;
-                map.insert(name, take_value(rest, depth + 1)?);
-            }
-            Value::Map(map)
-        }
-        _ => return None,
-    })
-}
-
-pub(super) fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-pub(super) fn take_varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut number = 0u64;
-    for shift in (0..64).step_by(7) {
-        let byte = take::<1>(rest)?[0];
-        number |= u64::from(byte & 0x7F) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
-}
-
-pub(super) fn push_bytes(bytes: &mut Vec<u8>, raw: &[u8]) {
-    push_varint(bytes, raw.len() as u64);
-    bytes.extend_from_slice(raw);
-}
-
-pub(super) fn take_bytes<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = usize::try_from(take_varint(rest)?).ok()?;
-    let (bytes, behind) = rest.split_at_checked(length)?;
-    *rest = behind;
-    Some(bytes)
-}
-
-fn take_text(rest: &mut &[u8]) -> Option<String> {
-    take_bytes(rest).and_then(|bytes| std::str::from_utf8(bytes).ok()).map(str::to_owned)
-}
-
-pub(super) fn take<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
-    let (bytes, behind) = rest.split_first_chunk()?;
-    *rest = behind;
-    Some(bytes)
+    let attributes = packed::take_attributes(&mut rest).filter(|_| rest.is_empty())?;
+    Some(attributes.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 
 use std::ops::Bound;
 
+use lsm_tree::UserKey;
+
 use crate::StoreError;
 use crate::key::{IndexKey, Key, Part};
 use crate::query::{Order, Query, Range};
@@ -21,20 +23,52 @@ const ZERO: [u8; 2] = [0x00, 0xFF];
 
 pub(super) fn row_key(key: &Key) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(80);
-    bytes.push(TABLES + key.table as u8);
-    push_row(&mut bytes, key);
+    push_row_key(&mut bytes, key);
     bytes
 }
 
 pub(super) fn entry_key(entry: &IndexKey, row: &Key) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(128);
-    bytes.push(INDEXES + entry.index as u8);
-    push_part(&mut bytes, &entry.partition);
-    if let Some(sort) = &entry.sort {
-        push_part(&mut bytes, sort);
-    }
-    push_row(&mut bytes, row);
+    push_entry_key(&mut bytes, entry, row);
     bytes
+}
+
+/// Makes keys as the tree keeps them; one buffer does for all of a batch.
+#[derive(Debug)]
+pub(super) struct Keys(Vec<u8>);
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self(Vec::with_capacity(256))
+    }
+}
+
+impl Keys {
+    pub(super) fn row(&mut self, key: &Key) -> UserKey {
+        self.0.clear();
+        push_row_key(&mut self.0, key);
+        self.0.as_slice().into()
+    }
+
+    pub(super) fn entry(&mut self, entry: &IndexKey, row: &Key) -> UserKey {
+        self.0.clear();
+        push_entry_key(&mut self.0, entry, row);
+        self.0.as_slice().into()
+    }
+}
+
+fn push_row_key(bytes: &mut Vec<u8>, key: &Key) {
+    bytes.push(TABLES + key.table as u8);
+    push_row(bytes, key);
+}
+
+fn push_entry_key(bytes: &mut Vec<u8>, entry: &IndexKey, row: &Key) {
+    bytes.push(INDEXES + entry.index as u8);
+    push_part(bytes, &entry.partition);
+    if let Some(sort) = &entry.sort {
+        push_part(bytes, sort);
+    }
+    push_row(bytes, row);
 }
 
 fn push_row(bytes: &mut Vec<u8>, key: &Key) {
@@ -81,6 +115,13 @@ pub(super) fn is_entry(key: &[u8]) -> bool {
 /// Whether the entries of this index mostly live for milliseconds; see `young`.
 pub(super) fn is_young(index: Index) -> bool {
     matches!(index, Index::Pending | Index::Due)
+}
+
+/// Whether these bytes are the key of an entry of such an index.
+pub(super) fn is_marker(key: &[u8]) -> bool {
+    const PENDING: u8 = INDEXES + Index::Pending as u8;
+    const DUE: u8 = INDEXES + Index::Due as u8;
+    matches!(key.first(), Some(&(PENDING | DUE)))
 }
 
 /// Whether these bytes are the key of a row.
@@ -171,6 +212,13 @@ pub(super) fn read_entry(index: Index, bytes: &[u8]) -> Result<(IndexKey, Key), 
     let sort = sort.map(|sort| take_part(&mut rest, sort.numeric)).transpose()?;
     let key = take_row(index.table(), rest)?;
     Ok((IndexKey { index, partition, sort }, key))
+}
+
+/// The table and the row that a key of a row stands for.
+pub(super) fn read_row_key(bytes: &[u8]) -> Result<Key, StoreError> {
+    let table = bytes.first().and_then(|first| first.checked_sub(TABLES));
+    let table = table.and_then(|table| Table::ALL.get(usize::from(table)).copied());
+    read_row(table.ok_or_else(bad_key)?, bytes)
 }
 
 pub(super) fn read_row(table: Table, bytes: &[u8]) -> Result<Key, StoreError> {

@@ -87,8 +87,8 @@ pub(super) fn recover(
             }
         }
         cut(&path, frames.position()).map_err(unreadable)?;
-        let note = Change::Note { key: layout::segment_note(*segment), value: content.to_value() };
-        notes.push(note);
+        let key = layout::segment_note(*segment).into();
+        notes.push(Change::Note { key, value: content.to_value() });
     }
     *lock(&shared.freed) = freed(shared)?;
     shared.publish();

@@ -237,7 +237,7 @@ impl Upkeep {
                 if let (Op::PutWithContent { key, content, .. }, Some(from)) = (op, place)
                     && self.lives_at(key, from, now)?
                 {
-                    let (key, content) = (key.to_vec(), content.to_vec());
+                    let (key, content) = (key.into(), content.to_vec());
                     moving.push(Change::Relocate { key, from, content });
                 }
                 Ok(())
@@ -261,14 +261,14 @@ impl Upkeep {
     fn delete_segment(&self, segment: u32) -> Result<u64, StoreError> {
         // What made its content dead may only be buffered: a durable commit behind it makes sure
         // that no crash brings a row back whose content is gone.
-        (self.submit)(vec![Change::Forget { key: layout::freed_note(segment) }])?;
+        (self.submit)(vec![Change::Forget { key: layout::freed_note(segment).into() }])?;
         let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
         let path = log::segment_path(&self.directory.log(), segment);
         let gone = |error| StoreError::unavailable("a log segment cannot be deleted", error);
         let bytes = std::fs::metadata(&path).map_err(gone)?.len();
         self.shared.contents.remove(segment).map_err(gone)?;
         lock(&self.shared.freed).remove(&segment);
-        (self.submit)(vec![Change::Forget { key: layout::segment_note(segment) }])?;
+        (self.submit)(vec![Change::Forget { key: layout::segment_note(segment).into() }])?;
         Ok(bytes)
     }
 

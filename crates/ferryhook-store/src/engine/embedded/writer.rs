@@ -7,11 +7,10 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use ferryhook_core::Env;
-use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, UserKey, ValueType};
+use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, UserKey, UserValue, ValueType};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,6 +20,7 @@ use super::faults::Step;
 use super::hashed::ByHash;
 use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
+use super::recent::Recent;
 use super::shared::{Shared, lock, tree_error};
 use super::tally::Tally;
 use super::young::Mark;
@@ -73,6 +73,7 @@ pub(super) struct Writer {
     pub(super) notes: Vec<Change>,
     /// The group being written; kept for its room.
     pub(super) frame: Vec<u8>,
+    pub(super) recent: Recent,
 }
 
 type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>);
@@ -90,16 +91,16 @@ struct Group {
 
 impl Group {
     /// What this group has at the key: nothing known, a deletion, or a value.
-    fn find(&self, key: &[u8]) -> Option<Option<Vec<u8>>> {
-        let place = *self.rows.get(&xxh3_64(key))?;
+    fn find(&self, key: &[u8], hash: u64) -> Option<Option<UserValue>> {
+        let place = *self.rows.get(&hash)?;
         match self.writes.tree.get(place)? {
-            Write::Put { key: own, value } if own == key => Some(Some(value.clone())),
+            Write::Put { key: own, value } if **own == *key => Some(Some(value.clone())),
             // Where the content will lie is not known yet; see `settle`.
-            Write::PutWithContent { key: own, expires, content, tail } if own == key => {
+            Write::PutWithContent { key: own, expires, content, tail } if **own == *key => {
                 let content = Place::with_write(place, content.len());
-                Some(Some(codec::assemble(*expires, Some(content), tail)))
+                Some(Some(codec::assemble(*expires, Some(content), tail).into()))
             }
-            Write::Delete { key: own } if own == key => Some(None),
+            Write::Delete { key: own } if **own == *key => Some(None),
             _ => None,
         }
     }
@@ -113,27 +114,12 @@ impl Group {
     }
 }
 
-enum Found {
-    Own(Vec<u8>),
-    Tree(lsm_tree::Slice),
-}
-
-impl Deref for Found {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Own(value) => value,
-            Self::Tree(value) => value,
-        }
-    }
-}
-
 impl Writer {
     pub(super) fn run(mut self) {
         let mut last_group = 0;
         while let Some(first) = self.requests.blocking_recv() {
             self.gather(last_group / 2);
+            self.recent.keep(self.shared.tree.sealed_memtable_count());
             let mut group = Group::default();
             let mut seals = Vec::new();
             let mut next = Some(first);
@@ -206,9 +192,10 @@ impl Writer {
         let mut freed = Vec::new();
         let mut mistake = None;
         for (place, change) in changes.into_iter().enumerate() {
-            let found = match group.find(change.key()) {
-                Some(found) => found.map(Found::Own),
-                None => self.read(change.key())?.map(Found::Tree),
+            let hash = xxh3_64(change.key());
+            let found = match group.find(change.key(), hash) {
+                Some(found) => found,
+                None => self.read(change.key(), hash)?,
             };
             let moves = matches!(change, Change::Relocate { .. });
             let has_expired = found.as_deref().is_some_and(|value| codec::has_expired(value, now));
@@ -226,12 +213,24 @@ impl Writer {
         mistake.map_or(Ok(freed), Err)
     }
 
-    fn read(&self, key: &[u8]) -> Result<Option<lsm_tree::Slice>, StoreError> {
+    /// What the tree has at the key, seen or not.
+    fn read(&self, key: &[u8], hash: u64) -> Result<Option<UserValue>, StoreError> {
         self.log
             .faults()
             .check(Step::Read)
             .map_err(|error| StoreError::unavailable("the tree cannot be read", error))?;
-        self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error)
+        if self.recent.may_have(hash) {
+            return self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error);
+        }
+        // The tree's filters use the same hash. Newest first, as the tree itself would look.
+        let version = self.shared.tree.current_version();
+        let runs = version.iter_levels().flat_map(|level| level.iter());
+        for table in runs.filter_map(|run| run.get_for_key(key)) {
+            if let Some(item) = table.get(key, SeqNo::MAX, hash).map_err(tree_error)? {
+                return Ok((!item.is_tombstone()).then_some(item.value));
+            }
+        }
+        Ok(None)
     }
 
     fn finish(&mut self, mut group: Group) {
@@ -281,6 +280,9 @@ impl Writer {
             writes.push(mark.into());
         }
         self.count(&writes);
+        for write in writes.iter().filter(|write| !layout::is_entry(write.key())) {
+            self.recent.add(xxh3_64(write.key()));
+        }
         let table = self.shared.tree.active_memtable();
         // Nobody publishes before the sync is known to have worked.
         let entering = lock(&self.shared.entering);
@@ -337,12 +339,14 @@ impl Writer {
             .begin_next()
             .map_err(|error| disk_error("no log segment could be begun", error))?;
         let content = std::mem::take(&mut self.content);
-        self.notes
-            .push(Change::Note { key: layout::segment_note(ended), value: content.to_value() });
+        self.notes.push(Change::Note {
+            key: layout::segment_note(ended).into(),
+            value: content.to_value(),
+        });
         let entries = lock(&self.shared.entries).to_value();
-        self.notes.push(Change::Note { key: layout::tree_note(), value: entries });
+        self.notes.push(Change::Note { key: layout::tree_note().into(), value: entries });
         for (segment, bytes) in lock(&self.shared.freed).iter() {
-            let key = layout::freed_note(*segment);
+            let key = layout::freed_note(*segment).into();
             self.notes.push(Change::Note { key, value: codec::count_value(*bytes) });
         }
         Ok(())
@@ -357,6 +361,7 @@ impl Writer {
         }
         self.grow_up();
         if self.shared.tree.rotate_memtable().is_some() {
+            self.recent.seal();
             let _ = self.sealed.send(Sealed(self.log.end()));
         }
         Ok(())
@@ -367,8 +372,8 @@ impl Writer {
         let writes: Vec<Write> = {
             let young = lock(&self.shared.young);
             let put = |(key, expiry): (&UserKey, &[u8; 4])| Write::Put {
-                key: key.to_vec(),
-                value: expiry.to_vec(),
+                key: key.clone(),
+                value: expiry.into(),
             };
             young.iter().map(put).collect()
         };
@@ -414,7 +419,7 @@ impl Write {
             && let Some(write) = codec::place_of(value).and_then(Place::write)
             && let Some(Some(place)) = places.get(write)
         {
-            codec::set_place(value, *place);
+            *value = codec::with_place(value, *place);
         }
     }
 
@@ -434,9 +439,9 @@ impl From<Mark> for Write {
     fn from(mark: Mark) -> Self {
         match mark {
             Mark::Enter { key, expires } | Mark::Renew { key, expires } => {
-                Self::Put { key: key.to_vec(), value: codec::expiry_bytes(expires).to_vec() }
+                Self::Put { key, value: codec::expiry_bytes(expires).into() }
             }
-            Mark::Leave { key } => Self::Delete { key: key.to_vec() },
+            Mark::Leave { key } => Self::Delete { key },
         }
     }
 }
@@ -457,34 +462,39 @@ fn insert_all(
     places: &[Option<Place>],
     sequence: SeqNo,
 ) -> u64 {
-    let pairs = writes.into_iter().zip(places);
-    pairs.map(|(write, place)| insert(table, write, *place, sequence)).last().unwrap_or(0)
+    let mut row = Vec::new();
+    let mut table_bytes = table.size();
+    for (write, place) in writes.into_iter().zip(places) {
+        table_bytes = match write {
+            Write::Put { key, value } => put(table, key, value, sequence),
+            Write::PutWithContent { key, expires, tail, .. } => {
+                row.clear();
+                codec::assemble_into(&mut row, expires, *place, &tail);
+                put(table, key, row.as_slice().into(), sequence)
+            }
+            Write::Delete { key } => delete(table, key, sequence),
+        };
+    }
+    table_bytes
 }
 
-fn insert(table: &Memtable, write: Write, place: Option<Place>, sequence: SeqNo) -> u64 {
-    let (key, value, kind) = match write {
-        Write::Put { key, value } => (key, value, ValueType::Value),
-        Write::PutWithContent { key, expires, tail, .. } => {
-            (key, codec::assemble(expires, place, &tail), ValueType::Value)
-        }
-        Write::Delete { key } => (key, Vec::new(), ValueType::Tombstone),
-    };
-    table.insert(InternalValue::from_components(key, value, sequence, kind)).1
+fn put(table: &Memtable, key: UserKey, value: UserValue, sequence: SeqNo) -> u64 {
+    table.insert(InternalValue::from_components(key, value, sequence, ValueType::Value)).1
+}
+
+fn delete(table: &Memtable, key: UserKey, sequence: SeqNo) -> u64 {
+    table.insert(InternalValue::new_tombstone(key, sequence)).1
 }
 
 /// Lets one op of the log into the tree again, after a crash.
 pub(super) fn replay(table: &Memtable, op: &Op<'_>, place: Option<Place>, sequence: SeqNo) -> u64 {
-    let write = match op {
-        Op::Put { key, value } => Write::Put { key: key.to_vec(), value: value.to_vec() },
-        Op::Delete { key } => Write::Delete { key: key.to_vec() },
-        Op::PutWithContent { key, expires, tail, .. } => Write::PutWithContent {
-            key: key.to_vec(),
-            expires: *expires,
-            content: Vec::new(),
-            tail: tail.to_vec(),
-        },
-    };
-    insert(table, write, place, sequence)
+    match *op {
+        Op::Put { key, value } => put(table, key.into(), value.into(), sequence),
+        Op::Delete { key } => delete(table, key.into(), sequence),
+        Op::PutWithContent { key, expires, tail, .. } => {
+            put(table, key.into(), codec::assemble(expires, place, tail).into(), sequence)
+        }
+    }
 }
 
 pub(super) fn disk_error(what: &str, error: io::Error) -> StoreError {

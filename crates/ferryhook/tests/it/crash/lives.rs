@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::ferry::command;
+use crate::ferry::{command, spawn};
 
 const LOG: &str = "server.log";
 const LOG_LINES_SHOWN: usize = 30;
@@ -43,13 +43,13 @@ impl Life {
     /// Starts a server and does not wait for it.
     pub fn begin(folder: &Path) -> Self {
         let log = OpenOptions::new().create(true).append(true).open(folder.join(LOG)).unwrap();
-        let child = command(folder)
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .env("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let child = spawn(
+            command(folder)
+                .args(["serve", "--listen", "127.0.0.1:0"])
+                .env("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")
+                .stdout(Stdio::piped())
+                .stderr(log),
+        );
         Self { child, address: None }
     }
 

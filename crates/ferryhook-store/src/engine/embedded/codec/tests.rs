@@ -1,4 +1,5 @@
 use super::*;
+use crate::value::{Number, Value};
 use proptest::prelude::*;
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -52,6 +53,74 @@ proptest! {
     }
 }
 
+const KEY: &[u8] = b"";
+
+/// Changes of names that the item has and of names that it has not, each once.
+fn any_edit() -> impl Strategy<Value = Edit> {
+    let change = prop_oneof![
+        any_value().prop_map(|value| (Some(value), 0)),
+        (-5i64..5).prop_map(|amount| (None, amount)),
+    ];
+    let changes = prop::collection::btree_map("[a-d]|eventId|status", change, 0..6);
+    (changes, any::<u8>()).prop_map(|(changes, removed)| {
+        let mut edit = Edit { set: vec![], add: vec![], remove: vec![], expires: None };
+        for (place, (name, change)) in changes.into_iter().enumerate() {
+            match change {
+                _ if removed & (1 << place) != 0 => edit.remove.push(name.into()),
+                (Some(value), _) => edit.set.push((name.into(), value)),
+                (None, amount) => edit.add.push((name.into(), amount)),
+            };
+        }
+        edit
+    })
+}
+
+proptest! {
+    /// As if the row were read, changed attribute by attribute, and written.
+    #[test]
+    fn a_row_is_changed_as_bytes_like_an_item(
+        plain in any_item(), known in prop::collection::btree_map("[a-d]|status", any_value(), 0..4),
+        edit in any_edit(), expires in prop::option::of(1i64..4_000_000_000),
+    ) {
+        let mut item = plain;
+        for (name, value) in known {
+            item.set(name.into(), value);
+        }
+        let place = Some(Place { segment: 1, offset: 2, length: 3, check: 4 });
+        let value = assemble(expires, place, &row_tail(Kind::Event, 3, 7, &item));
+        let view = View::of(&value).unwrap();
+        for (name, value) in item.iter() {
+            prop_assert_eq!(view.get(name).unwrap(), Some(value.clone()));
+        }
+        prop_assert_eq!(view.get("absent").unwrap(), None);
+
+        let mut expected = item;
+        let sums = edit.add.iter().try_for_each(|(name, amount)| expected.add(name, *amount));
+        let found = view.edited(&edit, KEY);
+        prop_assert_eq!(found.is_err(), sums.is_err());
+        if let Ok(found) = found {
+            for name in &edit.remove {
+                expected.remove(name);
+            }
+            for (name, value) in &edit.set {
+                expected.set(name.clone(), value.clone());
+            }
+            let row = Row { kind: Kind::Event, version: 3, revision: 8, item: expected };
+            prop_assert_eq!(read_head(&found).unwrap(), Head { expires, place, row });
+        }
+    }
+
+    #[test]
+    fn strange_rows_never_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..80), edit in any_edit(),
+    ) {
+        if let Ok(view) = View::of(&bytes) {
+            let _ = view.edited(&edit, KEY);
+            let _ = view.get("status");
+        }
+    }
+}
+
 #[test]
 fn expiry_is_kept_to_the_second_and_never_means_never() {
     assert_eq!(expiry_of(&expiry_bytes(None)), None);
@@ -62,8 +131,9 @@ fn expiry_is_kept_to_the_second_and_never_means_never() {
 
 #[test]
 fn a_deep_value_from_disk_does_not_exhaust_the_stack() {
+    const LIST: u8 = 8;
     let mut bytes = vec![1, 1];
-    bytes.extend(std::iter::repeat_n([tag::LIST, 1], 100_000).flatten());
+    bytes.extend(std::iter::repeat_n([LIST, 1], 100_000).flatten());
     assert_eq!(read_item(&bytes), None);
 }
 
@@ -78,7 +148,10 @@ fn the_first_stored_form_stays_readable() {
         ("list".into(), Value::List(vec![Value::Null, Value::Number(Number::Float(0.5))])),
         (
             "map".into(),
-            Value::Map(BTreeMap::from([("k".into(), Value::Bytes(vec![0, 255].into()))])),
+            Value::Map(std::collections::BTreeMap::from([(
+                "k".into(),
+                Value::Bytes(vec![0, 255].into()),
+            )])),
         ),
         ("big".into(), Value::Number(Number::Big(u64::MAX))),
     ]

@@ -14,6 +14,9 @@ fn every_name_has_one_number() {
         assert_eq!(number_of(name), Some(number), "{name} stands twice");
         assert_eq!(name_of(number), Some(*name));
     }
+    for stranger in ["", "a", "event", "eventIds", "\u{1F600}"] {
+        assert_eq!(number_of(stranger), None);
+    }
     assert_eq!(name_of(0), None);
     assert_eq!(name_of(NAMES.len() as u64 + 1), None);
 }

@@ -3,20 +3,56 @@
 //! The place of a name is its number and is stored for ever: add at the end, never remove or
 //! reorder. A name that is missing here is stored in full, so forgetting one costs bytes only.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
-
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::hashed::ByHash;
 
 /// Number 0 means "spelled out".
 pub(super) fn number_of(name: &str) -> Option<u64> {
-    static NUMBERS: LazyLock<HashMap<u64, u64, ByHash>> = LazyLock::new(|| {
-        NAMES.iter().zip(1..).map(|(name, number)| (xxh3_64(name.as_bytes()), number)).collect()
-    });
-    let number = *NUMBERS.get(&xxh3_64(name.as_bytes()))?;
-    (name_of(number) == Some(name)).then_some(number)
+    static NUMBERS: LazyLock<Numbers> = LazyLock::new(Numbers::new);
+    NUMBERS.find(name)
+}
+
+/// Every attribute of every row asks here, so it is a table made for nothing else: a few bits of
+/// a name say where to begin, and the name itself says whether it was found.
+struct Numbers([u16; SLOTS]);
+
+/// Four times as many as there are names, so that most stand where they are looked for.
+const SLOTS: usize = 1024;
+const _: () = assert!(NAMES.len() <= SLOTS / 4);
+
+impl Numbers {
+    fn new() -> Self {
+        let mut slots = [0; SLOTS];
+        for (name, number) in NAMES.iter().zip(1u16..) {
+            let free = (slot_of(name)..).find(|slot| slots[slot % SLOTS] == 0);
+            slots[free.unwrap_or(0) % SLOTS] = number;
+        }
+        Self(slots)
+    }
+
+    fn find(&self, name: &str) -> Option<u64> {
+        let mut slot = slot_of(name);
+        loop {
+            let number = self.0[slot % SLOTS].into();
+            let known = name_of(number)?; // an empty slot ends the search
+            if known == name {
+                return Some(number);
+            }
+            slot += 1;
+        }
+    }
+}
+
+/// Made from a name's length, its first and its last bytes.
+fn slot_of(name: &str) -> usize {
+    let bytes = name.as_bytes();
+    let word = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        }
+        _ => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    let mixed = word ^ (bytes.len() as u64) << 28;
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize
 }
 
 pub(super) fn name_of(number: u64) -> Option<&'static str> {
@@ -210,6 +246,20 @@ const NAMES: &[&str] = &[
     "processingTries",
     "processingError",
     "orderingPolicy",
+    "replayId",
+    "selection",
+    "ids",
+    "filter",
+    "connections",
+    "ratePerSecond",
+    "matched",
+    "replayed",
+    "skipped",
+    "failed",
+    "position",
+    "waitingFor",
+    "endedAt",
+    "reason",
 ];
 
 #[cfg(test)]
