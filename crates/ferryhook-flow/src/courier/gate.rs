@@ -4,7 +4,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use ferryhook_core::{Event, Id, Source};
+use ferryhook_core::event::{Standing, Status};
+use ferryhook_core::{Event, Id, Source, source};
 use ferryhook_store::Stored;
 
 use super::{Courier, lock};
@@ -99,6 +100,9 @@ impl Courier {
             match self.0.until_stored(find).await {
                 None => return, // the process is stopping
                 Some(None) => self.discard(event).await,
+                Some(Some(route)) if route.source.status == source::Status::Paused => {
+                    self.hold_back(event).await;
+                }
                 Some(Some(route)) => {
                     if let Some(rest) = self.process(event, &route) {
                         rest.await;
@@ -106,5 +110,22 @@ impl Courier {
                 }
             }
         }
+    }
+
+    /// Its source was paused while it waited: it is held like those before it, and released behind
+    /// them.
+    async fn hold_back(&self, event: Stored<Event>) {
+        let held =
+            Standing { status: Status::Held, pending_since: None, ..event.standing().record };
+        let events = self.0.store.events();
+        let hold = async || {
+            let find = events.find_of(event.source_id, event.received_at, event.id);
+            let Some(found) = find.await?.filter(|found| found.pending_since.is_some()) else {
+                return Ok(());
+            };
+            events.progress(&found, &found.standing(), held).await.map(drop)
+        };
+        self.0.until_stored(hold).await;
+        self.0.let_go(event.id);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Disk {
     story: Story,
     state: Mutex<State>,
     /// Rung when the moment of the crash has come.
-    pub(crate) crash: Notify,
+    crash: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +73,12 @@ impl Disk {
     /// Crashes when that many calls have been made.
     pub(crate) fn crash_after(&self, calls: u64) {
         self.state().calls_left = Some(calls);
+    }
+
+    pub(crate) async fn crashed(&self) {
+        while !self.has_crashed() {
+            self.crash.notified().await;
+        }
     }
 
     pub(crate) fn never_crash(&self) {

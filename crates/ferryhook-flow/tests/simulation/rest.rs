@@ -52,7 +52,11 @@ impl World {
             let held = page.rows.iter().filter(|event| {
                 event.status == ferryhook_core::event::Status::Held && event.processed_at.is_none()
             });
-            if stored.status == source::Status::Active {
+            // A start finds sources by their connections: without one nobody waits for anything.
+            let connections = self.operator.connections();
+            let ways = connections.list_by_source(source.id, Slice::default()).await.unwrap();
+            let is_wanted = !ways.rows.is_empty();
+            if stored.status == source::Status::Active && is_wanted {
                 open.extend(held.map(|event| format!("{} of source {place} is held", event.id)));
             }
         }

@@ -115,7 +115,7 @@ impl World {
         let disk = self.disk.clone();
         let end = tokio::select! {
             biased;
-            () = disk.crash.notified() => End::Crash,
+            () = disk.crashed() => End::Crash,
             end = self.live_on() => end,
         };
         self.time.end();
