@@ -26,6 +26,9 @@ pub(super) struct Recovered {
     pub(super) next_segment: u32,
     /// Notes about the segments that were read, which no one has noted yet.
     pub(super) notes: Vec<Change>,
+    /// There was more than one table's worth. Unless the checkpoint moves on, the next start
+    /// reads all of it again and writes the same tables once more.
+    pub(super) long: bool,
 }
 
 pub(super) fn recover(
@@ -48,6 +51,7 @@ pub(super) fn recover(
         .and_then(|value| Tally::from_value(&value))
         .unwrap_or_default();
     let mut notes = Vec::new();
+    let mut long = false;
     for segment in &segments {
         let mut content = Tally::default();
         let start = Position { segment: *segment, offset: SEGMENT_HEADER };
@@ -70,6 +74,7 @@ pub(super) fn recover(
                     })?;
                     if table_bytes >= table_bytes_max {
                         shared.tree.flush_active_memtable(0).map_err(tree_error)?;
+                        long = true;
                     }
                 }
                 Next::End => break,
@@ -94,7 +99,7 @@ pub(super) fn recover(
     shared.publish();
     let last = segments.last().copied().unwrap_or(checkpoint.segment);
     *lock(&shared.entries) = entries;
-    Ok(Recovered { next_segment: last + 1, notes })
+    Ok(Recovered { next_segment: last + 1, notes, long })
 }
 
 fn count(entries: &mut Tally, op: &Op<'_>) {
