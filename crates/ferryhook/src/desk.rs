@@ -22,7 +22,7 @@ use ferryhook_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use ask::ask;
+pub use ask::{ask, ask_server};
 pub use orders::Asked;
 
 pub struct Desk {

@@ -15,23 +15,32 @@ pub async fn ask<T: DeserializeOwned>(
     values: &Values,
     asked: Asked,
 ) -> anyhow::Result<T> {
+    match ask_server(config, values, asked.clone()).await? {
+        Some(answer) => Ok(answer),
+        None => understood(alone(config, asked).await?),
+    }
+}
+
+/// The same without opening data that no server has open: for one who asks again and again, and
+/// would keep the next server out. `None` when nobody is there.
+pub async fn ask_server<T: DeserializeOwned>(
+    config: &Config,
+    values: &Values,
+    asked: Asked,
+) -> anyhow::Result<Option<T>> {
     let answer = match config.store {
         StoreKind::Memory => {
             let origin = values.origin("store");
             bail!("the memory store (setting store, from {origin}) keeps nothing to look at");
         }
-        StoreKind::Embedded => {
-            let request = Request::Desk(asked);
-            match control::ask::<Result<Value, Complaint>>(&config.data, &request).await? {
-                Some(answer) => answer,
-                None => {
-                    let Request::Desk(asked) = request else { bail!("nothing was asked") };
-                    alone(config, asked).await?
-                }
-            }
-        }
-        StoreKind::Dynamodb => alone(config, asked).await?,
+        StoreKind::Embedded => control::ask(&config.data, &Request::Desk(asked)).await?,
+        // It is open to anyone.
+        StoreKind::Dynamodb => Some(alone(config, asked).await?),
     };
+    answer.map(understood).transpose()
+}
+
+fn understood<T: DeserializeOwned>(answer: Result<Value, Complaint>) -> anyhow::Result<T> {
     serde_json::from_value(answer?).context("the answer is not understood")
 }
 

@@ -5,6 +5,7 @@ mod dock;
 
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use ferryhook_api::owner;
 use ferryhook_core::event::Status;
@@ -13,7 +14,7 @@ use ferryhook_store::Slice;
 use ferryhook_store::repositories::Arrival;
 use serde_json::Value;
 
-use crate::ferry::{Ferry, run, show};
+use crate::ferry::{Ferry, command, run, show, spawn};
 use crate::storage::{DATA, look};
 use dock::Dock;
 
@@ -186,6 +187,33 @@ fn a_replay_goes_on_when_its_server_was_killed() {
     let job = shop.json(&["replay", "show", &id]);
     assert_eq!((&job["state"], &job["matched"]), (&"done".into(), &60.into()), "{job}");
     dock.wait_for_each(60, 2);
+    ferry.stop();
+}
+
+/// Whoever waits for it does not keep the next server out.
+#[test]
+fn one_who_waits_hears_that_the_server_is_gone() {
+    let dock = Dock::open(200);
+    let (shop, mut ferry) = Shop::open(&[("orders", &dock)]);
+    for _ in 0..3 {
+        shop.post(&ferry);
+    }
+    dock.wait_for(3);
+    let mut waiting = command(&shop.folder);
+    waiting.args(["replay", "--all", "--rate", "1", "--wait"]).stderr(Stdio::piped());
+    let waiting = spawn(&mut waiting);
+    dock.wait_for(4);
+    ferry.signal("KILL");
+    ferry.wait();
+    let output = waiting.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("goes on with the next") || said.contains("the server stopped"),
+        "{said}"
+    );
+    let ferry = shop.start();
+    dock.wait_for_each(3, 2);
     ferry.stop();
 }
 

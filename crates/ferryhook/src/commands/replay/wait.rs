@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::anyhow;
 use tokio::runtime::Runtime;
 
 use crate::commands::columns::plain;
@@ -22,26 +23,35 @@ pub fn wait(
     config: &Config,
     values: &Values,
 ) -> anyhow::Result<ExitCode> {
-    let ended = runtime.block_on(async {
-        let id = begun.replay_id;
-        if !json {
-            let _ = writeln!(stderr(), "replay {id} runs; ferryhook replay cancel {id} stops it");
-        }
-        let mut job = begun;
-        while job.is_running() {
-            show_progress(&job);
-            tokio::time::sleep(LOOK_EVERY).await;
-            job = desk::ask(config, values, Asked::ShowReplay(id)).await?;
-        }
-        clear_progress();
-        anyhow::Ok(job)
-    });
+    let id = begun.replay_id;
+    if !json {
+        let _ = writeln!(stderr(), "replay {id} runs; ferryhook replay cancel {id} stops it");
+    }
+    let ended = runtime.block_on(until_ended(begun, config, values));
+    clear_progress();
     let complete = ended.as_ref().is_ok_and(|job| job.state == "done" && job.counts.failed == 0);
     let code = answered(ended, |job| match json {
         true => print_json(&job),
         false => print_ended(&job),
     })?;
     Ok(if complete || code != ExitCode::SUCCESS { code } else { ExitCode::FAILURE })
+}
+
+async fn until_ended(
+    begun: ReplayJob,
+    config: &Config,
+    values: &Values,
+) -> anyhow::Result<ReplayJob> {
+    let id = begun.replay_id;
+    let mut job = begun;
+    while job.is_running() {
+        show_progress(&job);
+        tokio::time::sleep(LOOK_EVERY).await;
+        let asked = desk::ask_server(config, values, Asked::ShowReplay(id)).await?;
+        let gone = || anyhow!("the server has stopped; replay {id} goes on with the next");
+        job = asked.ok_or_else(gone)?;
+    }
+    Ok(job)
 }
 
 fn line(job: &ReplayJob) -> String {
