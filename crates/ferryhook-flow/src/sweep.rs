@@ -252,6 +252,9 @@ async fn try_take(courier: &Courier, seen: &Event) -> Result<bool, StoreError> {
     };
     match route {
         None => courier.discard(event).await,
+        Some(route) if route.source.status == source::Status::Paused => {
+            courier.hold_back(event).await;
+        }
         Some(route) => {
             if let Some(rest) = courier.process(event, &route) {
                 rest.await;

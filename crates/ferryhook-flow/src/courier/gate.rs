@@ -112,9 +112,9 @@ impl Courier {
         }
     }
 
-    /// Its source was paused while it waited: it is held like those before it, and released behind
-    /// them.
-    async fn hold_back(&self, event: Stored<Event>) {
+    /// Its source was paused before it was planned: it is held like those that came before it, and
+    /// released behind them.
+    pub(crate) async fn hold_back(&self, event: Stored<Event>) {
         let held =
             Standing { status: Status::Held, pending_since: None, ..event.standing().record };
         let events = self.0.store.events();
