@@ -172,14 +172,15 @@ impl Book {
         };
         // Someone else's plan was made at another moment, or for other connections.
         let stored: Option<Vec<_>> = self.deliveries.iter().map(&mut row_of).collect();
-        match stored {
-            Some(stored) => {
-                self.standing = found.standing();
-                self.revisions = Some(stored.iter().map(|row| row.revision).collect());
-                self.deliveries = stored.into_iter().map(|row| row.record).collect();
-            }
-            None => self.lost = true,
-        }
+        let Some(mut stored) = stored else {
+            self.lost = true;
+            return Ok(());
+        };
+        // What it was replayed to meanwhile comes behind, so that ours keep their places.
+        stored.extend(rows);
+        self.standing = found.standing();
+        self.revisions = Some(stored.iter().map(|row| row.revision).collect());
+        self.deliveries = stored.into_iter().map(|row| row.record).collect();
         Ok(())
     }
 }

@@ -109,13 +109,18 @@ impl Ferry {
             store.connections().create(connection).await.unwrap();
         }
         let docks = Arc::new(Docks::default());
-        let courier = courier(&store, &env, &docks);
+        let courier = courier(&store, &env, &docks, false);
         Self { courier, probe, store, env, docks, events: Mutex::default() }
     }
 
     /// Another life on the same store.
     fn restart(&mut self) {
-        self.courier = courier(&self.store, &self.env, &self.docks);
+        self.courier = courier(&self.store, &self.env, &self.docks, false);
+    }
+
+    /// Another process on the same store.
+    fn join(&self) -> Courier {
+        courier(&self.store, &self.env, &self.docks, true)
     }
 
     fn answers(&self, dock: &str, status: u16) {
@@ -248,7 +253,7 @@ impl Ferry {
     }
 }
 
-fn courier(store: &Store, env: &Env, docks: &Arc<Docks>) -> Courier {
+fn courier(store: &Store, env: &Env, docks: &Arc<Docks>, shared: bool) -> Courier {
     let outbound = Arc::new(Sending { docks: docks.clone(), env: env.clone() });
     let courier = Courier::new(Parts {
         store: store.clone(),
@@ -256,7 +261,7 @@ fn courier(store: &Store, env: &Env, docks: &Arc<Docks>) -> Courier {
         routes: Routes::new(store.clone(), env.clone(), Tasks::new()),
         outbound,
         guard: Guard::new(Vec::new()),
-        shared: false,
+        shared,
         traces: None,
     });
     courier.start();

@@ -176,6 +176,31 @@ async fn a_replay_right_behind_another_is_not_lost() {
     assert_eq!(ferry.sent_count(), 51);
 }
 
+/// One of its first deliveries is still under way, in the hands of those who took the event in.
+#[tokio::test(start_paused = true)]
+async fn an_event_is_not_done_before_what_it_was_replayed_to_is() {
+    let ferry = Ferry::new(&[connection("fast"), connection("slow")]).await;
+    ferry.answers_after("slow", 200, seconds(5));
+    let id = ferry.arrives().await;
+    sleep(seconds(1)).await;
+    let later = Connection { retry_config: Some("[0,60]".into()), ..connection("later") };
+    ferry.store.connections().create(&later).await.unwrap();
+    ferry.answers("later", 500);
+    assert!(ferry.courier.replay(id, Some(&[later.id])).await.unwrap().is_any());
+    sleep(seconds(10)).await;
+    assert!(ferry.delivery(id, "slow").await.is_settled());
+    assert_eq!(ferry.event(id).await.status, Status::Retrying);
+    ferry.answers("later", 200);
+    sleep(seconds(60)).await;
+    assert_eq!(ferry.event(id).await.status, Status::Delivered);
+    insta::assert_snapshot!(ferry.sent(), @r"
+       0s event 1 to fast, attempt 1: 200
+       0s event 1 to slow, attempt 1: 200
+       1s event 1 to later, attempt 1: 500
+      62s event 1 to later, attempt 2: 200
+    ");
+}
+
 #[tokio::test(start_paused = true)]
 async fn it_is_left_for_whoever_comes_when_no_courier_runs() {
     let mut ferry = Ferry::new(&[connection("a")]).await;

@@ -79,3 +79,41 @@ async fn one_is_found_as_soon_as_the_store_answers() {
     sleep(seconds(60)).await;
     assert_eq!(ferry.job(replay.id).await.state.word(), "done");
 }
+
+/// Two processes on one store: each event is replayed by one of them, and each job has one owner.
+#[tokio::test(start_paused = true)]
+async fn processes_that_share_a_store_share_the_work() {
+    let ferry = Ferry::new(&[connection("a")]).await;
+    ferry.failed(40).await;
+    assert_eq!(ferry.courier.finish().await, 0);
+    let replay = Replay::new(the_source().account_id, ferry.all(), Vec::new(), 10, &ferry.env);
+    let replay = replay.unwrap();
+    jobs::order(&ferry.store, &replay).await.unwrap();
+    let (one, other) = (ferry.join(), ferry.join());
+    sleep(seconds(120)).await;
+    let job = ferry.job(replay.id).await;
+    assert_eq!((job.state.word(), job.counts.replayed), ("done", 40));
+    assert_eq!(ferry.sent_count(), 40);
+    assert_eq!(one.finish().await + other.finish().await, 0);
+}
+
+/// Whoever had it is silent; after a while another takes it over.
+#[tokio::test(start_paused = true)]
+async fn a_replay_that_nobody_looks_after_is_taken_over() {
+    let ferry = Ferry::new(&[connection("a")]).await;
+    ferry.failed(5).await;
+    assert_eq!(ferry.courier.finish().await, 0);
+    let replay = Replay::new(the_source().account_id, ferry.all(), Vec::new(), 10, &ferry.env);
+    let replay = replay.unwrap();
+    jobs::order(&ferry.store, &replay).await.unwrap();
+    let replays = ferry.store.replays();
+    let was = replays.find(replay.id).await.unwrap().unwrap();
+    let until = ferry.env.now() + limits::REPLAY_LEASE;
+    replays.lease(&was, until).await.unwrap().unwrap();
+    let other = ferry.join();
+    sleep(limits::REPLAY_LEASE - seconds(1)).await;
+    assert_eq!(ferry.sent_count(), 0);
+    sleep(limits::REPLAY_LOOK_EVERY + seconds(60)).await;
+    assert_eq!(ferry.job(replay.id).await.state.word(), "done");
+    assert_eq!(other.finish().await, 0);
+}
