@@ -435,3 +435,6 @@ impl Lanes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -183,3 +183,6 @@ impl Book {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

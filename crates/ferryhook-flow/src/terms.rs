@@ -27,3 +27,6 @@ pub(crate) fn of(connection: &Connection, lane: Lane) -> Terms {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,3 +129,6 @@ impl Courier {
         self.0.let_go(event.id);
     }
 }
+
+#[cfg(test)]
+mod tests;
