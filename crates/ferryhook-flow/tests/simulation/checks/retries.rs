@@ -40,8 +40,8 @@ fn follows(told: &Told, one: &Attempt, next: &Attempt, schedule: &[u64]) -> Opti
     let again = |what: &str| Some(format!("line {to} {what} line {from}"));
     if crashed {
         // It may not have been written down, and then counts as not made.
-        return (usize::from(next.number) > schedule.len())
-            .then(|| format!("line {to} is too many"));
+        let too_many = usize::from(next.number) > schedule.len() && !told.is_replayed(one.event);
+        return too_many.then(|| format!("line {to} is too many"));
     }
     let again_wanted = |replay: &Replay| {
         replay.event == one.event && from < replay.asked.line && replay.asked.line < to
