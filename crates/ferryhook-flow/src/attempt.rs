@@ -202,3 +202,6 @@ fn headers(
     });
     headers
 }
+
+#[cfg(test)]
+mod tests;

@@ -139,6 +139,11 @@ impl Courier {
         self.0.feed.subscribe()
     }
 
+    /// Attempts that have begun and whose outcome is not stored yet.
+    pub fn under_way(&self) -> usize {
+        self.0.lanes().lanes.under_way()
+    }
+
     /// Starts no attempt any more, lets those under way finish for a while, and writes down what
     /// was counted. Tells how many were cut off.
     pub async fn finish(&self) -> usize {

@@ -20,6 +20,7 @@ use ferryhook_store::Stored;
 
 pub(crate) use lane::Felt;
 use lane::{Lane, Ready};
+use pace::Pace;
 use turns::Turns;
 
 use crate::limits;
@@ -30,6 +31,17 @@ use crate::parcel::Parcel;
 pub(crate) struct LaneId {
     pub(crate) connection: Id<Connection>,
     pub(crate) lane: delivery::Lane,
+}
+
+impl LaneId {
+    /// The other lane of its connection.
+    fn other(self) -> Self {
+        let lane = match self.lane {
+            delivery::Lane::Live => delivery::Lane::Replay,
+            delivery::Lane::Replay => delivery::Lane::Live,
+        };
+        Self { lane, ..self }
+    }
 }
 
 /// Where a lane belongs and what its connection asks for.
@@ -46,6 +58,8 @@ pub(crate) struct Terms {
     /// Not paused.
     pub(crate) open: bool,
     pub(crate) concurrency: usize,
+    /// Of both lanes of the connection together.
+    pub(crate) together: usize,
     pub(crate) per_second: Option<u32>,
     pub(crate) ordering: Option<Ordering>,
 }
@@ -96,9 +110,18 @@ pub(crate) enum Step {
     Read(LaneId, Timestamp, usize),
 }
 
+/// What the lanes of one connection share.
+#[derive(Debug, Default)]
+struct Destination {
+    running: usize,
+    /// Of what is sent in the end: the store may take its time after an attempt has begun.
+    pace: Pace,
+}
+
 #[derive(Debug)]
 pub(crate) struct Lanes {
     lanes: HashMap<LaneId, Lane>,
+    destinations: HashMap<Id<Connection>, Destination>,
     turns: Turns,
     timers: BTreeSet<(Duration, LaneId)>,
     slots: usize,
@@ -113,6 +136,7 @@ impl Lanes {
     pub(crate) fn new() -> Self {
         Self {
             lanes: HashMap::new(),
+            destinations: HashMap::new(),
             turns: Turns::default(),
             timers: BTreeSet::new(),
             slots: limits::SLOTS_MAX,
@@ -194,6 +218,8 @@ impl Lanes {
     pub(crate) fn changed(&mut self, of: LaneOf, now: Moment) -> Vec<Work> {
         let Some(lane) = self.lanes.get_mut(&of.id) else { return Vec::new() };
         lane.set_terms(of.terms);
+        let to = self.destinations.entry(of.id.connection).or_default();
+        to.pace.set(of.terms.per_second);
         let put_down = if lane.is_open() { Vec::new() } else { lane.put_down() };
         self.bytes = self.bytes.saturating_sub(put_down.iter().map(|work| work.bytes).sum());
         self.poke(of.id, now);
@@ -228,15 +254,21 @@ impl Lanes {
                     return Some(Step::Read(id, from, limit));
                 }
                 Ready::Send => {
-                    let Some(work) = lane.start(now) else {
+                    let to = self.destinations.entry(id.connection).or_default();
+                    let full = to.running >= lane.terms().together;
+                    let Some(work) = (!full).then(|| lane.start(now)).flatten() else {
                         self.turns.leave();
                         continue;
                     };
+                    to.running += 1;
                     let of = LaneOf { id, account, source: lane.source, terms: lane.terms() };
                     self.turns.served(work.bytes);
                     self.slots -= 1;
                     self.bytes = self.bytes.saturating_sub(work.bytes);
                     *self.running.entry(account).or_default() += 1;
+                    if let Some(other) = self.lanes.get_mut(&id.other()) {
+                        other.keep_pace(now);
+                    }
                     return Some(Step::Send(of, work));
                 }
                 Ready::At(at) => {
@@ -277,14 +309,20 @@ impl Lanes {
 
     /// When something that was begun may be sent: mostly now.
     pub(crate) fn reserve(&mut self, id: LaneId, now: Moment) -> Duration {
-        self.lanes.get_mut(&id).map_or(now.passed, |lane| lane.reserve(now))
+        let Some(to) = self.destinations.get_mut(&id.connection) else { return now.passed };
+        to.pace.reserve(now.passed)
     }
 
     /// The attempt is over, its outcome not yet stored; tells whether the destination rests from
     /// now on.
     pub(crate) fn attempted(&mut self, id: LaneId, felt: Felt, now: Moment) -> bool {
+        if let Some(to) = self.destinations.get_mut(&id.connection) {
+            to.running = to.running.saturating_sub(1);
+        }
         let Some(lane) = self.lanes.get_mut(&id) else { return false };
         let rests = lane.attempted(felt, now);
+        // The other first: where there is room for one, they take turns.
+        self.poke(id.other(), now);
         self.poke(id, now);
         rests
     }
@@ -321,6 +359,10 @@ impl Lanes {
         all.into_iter().for_each(|id| self.poke(id, now));
     }
 
+    pub(crate) fn under_way(&self) -> usize {
+        limits::SLOTS_MAX - self.slots
+    }
+
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
@@ -338,8 +380,11 @@ impl Lanes {
     }
 
     fn lane(&mut self, of: LaneOf) -> &mut Lane {
-        let make = || Lane::new(of.account, of.source, of.terms);
-        self.lanes.entry(of.id).or_insert_with(make)
+        let destinations = &mut self.destinations;
+        self.lanes.entry(of.id).or_insert_with(|| {
+            destinations.entry(of.id.connection).or_default().pace.set(of.terms.per_second);
+            Lane::new(of.account, of.source, of.terms)
+        })
     }
 
     fn poke(&mut self, id: LaneId, now: Moment) {
@@ -375,14 +420,21 @@ impl Lanes {
         }
     }
 
-    /// A lane that nothing is known of need not be remembered.
+    /// A lane that nothing is known of need not be remembered, nor a destination without a lane.
     fn tidy(&mut self, id: LaneId, now: Moment) {
-        let bare = self.lanes.get(&id).is_some_and(|lane| lane.is_bare(now));
-        if bare
+        if self.lanes.get(&id).is_some_and(|lane| lane.is_bare(now))
             && let Some(lane) = self.lanes.remove(&id)
             && let Some(at) = lane.timer
         {
             self.timers.remove(&(at, id));
         }
+        let has_lane = self.lanes.contains_key(&id) || self.lanes.contains_key(&id.other());
+        let is_bare = |to: &Destination| to.running == 0 && to.pace.opens() <= now.passed;
+        if !has_lane && self.destinations.get(&id.connection).is_some_and(is_bare) {
+            self.destinations.remove(&id.connection);
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

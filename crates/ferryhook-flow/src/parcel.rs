@@ -184,3 +184,6 @@ impl Book {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,7 @@ pub(crate) struct Probe {
     pub(crate) reads: AtomicUsize,
     pub(crate) commits: AtomicUsize,
     away: AtomicBool,
+    answer_is_lost: AtomicBool,
     held: watch::Sender<bool>,
 }
 
@@ -25,6 +26,7 @@ impl Probe {
             reads: AtomicUsize::new(0),
             commits: AtomicUsize::new(0),
             away: AtomicBool::new(false),
+            answer_is_lost: AtomicBool::new(false),
             held: watch::Sender::new(false),
         });
         (probe.clone(), Store::new(probe, env.clone()))
@@ -33,6 +35,11 @@ impl Probe {
     /// From now on everything fails, or works again.
     pub(crate) fn is_away(&self, away: bool) {
         self.away.store(away, Ordering::SeqCst);
+    }
+
+    /// The next commit is carried out, and nobody hears of it.
+    pub(crate) fn lose_an_answer(&self) {
+        self.answer_is_lost.store(true, Ordering::SeqCst);
     }
 
     /// Nothing is answered until [`Probe::let_go`].
@@ -82,7 +89,11 @@ impl Engine for Probe {
         self.commits.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             self.pass().await?;
-            self.memory.commit(batch, durability).await
+            self.memory.commit(batch, durability).await?;
+            match self.answer_is_lost.swap(false, Ordering::SeqCst) {
+                true => Err(StoreError::Unavailable("the line is dead".into(), None)),
+                false => Ok(()),
+            }
         })
     }
 }

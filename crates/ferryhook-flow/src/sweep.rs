@@ -73,8 +73,8 @@ async fn recover(courier: &Courier) -> Timestamp {
 }
 
 async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {
+    let _one_by_one = courier.inner().releasing.lock().await;
     if courier.inner().shared {
-        let _one_by_one = courier.inner().releasing.lock().await;
         find_queues(courier).await?;
     }
     take_pending(courier, window).await
@@ -243,24 +243,13 @@ async fn take_one(courier: &Courier, seen: &Event) -> Result<(), StoreError> {
 /// Whether it is in good hands.
 async fn try_take(courier: &Courier, seen: &Event) -> Result<bool, StoreError> {
     let inner = courier.inner();
-    let route = inner.routes.find(seen.source_id).await?;
     // Whoever had it may have finished between the page and now.
     let events = inner.store.events();
     let found = events.find_of(seen.source_id, seen.received_at, seen.id).await?;
     let Some(event) = found.filter(|found| found.pending_since.is_some()) else {
         return Ok(false);
     };
-    match route {
-        None => courier.discard(event).await,
-        Some(route) if route.source.status == source::Status::Paused => {
-            courier.hold_back(event).await;
-        }
-        Some(route) => {
-            if let Some(rest) = courier.process(event, &route) {
-                rest.await;
-            }
-        }
-    }
+    courier.enter(event).await?;
     Ok(true)
 }
 

@@ -72,3 +72,6 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

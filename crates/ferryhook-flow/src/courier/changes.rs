@@ -91,8 +91,8 @@ impl Courier {
         let now = self.0.now();
         let mut watched = self.0.lanes();
         let Some(account) = watched.lanes.account_of(id) else { return };
-        let terms =
-            Terms { open: true, concurrency: limits::CONCURRENCY_DEFAULT, ..Terms::default() };
+        let (concurrency, together) = (limits::CONCURRENCY_DEFAULT, limits::CONCURRENCY_DEFAULT);
+        let terms = Terms { open: true, concurrency, together, ..Terms::default() };
         let of = LaneOf { id, account, source, terms };
         watched.lanes.changed(of, now);
         watched.lanes.noted(of, now.wall, now);

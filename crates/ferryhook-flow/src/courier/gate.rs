@@ -2,11 +2,11 @@
 //! still on its way into the lanes. That is so when the process starts, and while events that were
 //! held for their source are released.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Event, Id, Source, source};
-use ferryhook_store::Stored;
+use ferryhook_store::{Slice, StoreError, Stored, Window};
 
 use super::{Courier, lock};
 use crate::limits;
@@ -19,6 +19,8 @@ pub(crate) struct Gate {
     /// How many are releasing events of which source.
     releasing: HashMap<Id<Source>, usize>,
     waiting: VecDeque<Stored<Event>>,
+    /// Sources of which something was held that had been accepted to be delivered.
+    held_back: HashSet<Id<Source>>,
 }
 
 /// Whom to let in.
@@ -96,36 +98,72 @@ impl Courier {
         loop {
             let next = lock(&self.0.gate).next(behind);
             let Some(event) = next else { return };
-            let find = || self.0.routes.find(event.source_id);
-            match self.0.until_stored(find).await {
-                None => return, // the process is stopping
-                Some(None) => self.discard(event).await,
-                Some(Some(route)) if route.source.status == source::Status::Paused => {
-                    self.hold_back(event).await;
-                }
-                Some(Some(route)) => {
-                    if let Some(rest) = self.process(event, &route) {
-                        rest.await;
-                    }
-                }
+            let id = event.id;
+            let enter = async || self.enter(event.clone()).await;
+            if self.0.until_stored(enter).await.is_none() {
+                return self.0.let_go(id); // the process is stopping
             }
         }
     }
 
-    /// Its source was paused before it was planned: it is held like those that came before it, and
-    /// released behind them.
-    pub(crate) async fn hold_back(&self, event: Stored<Event>) {
-        let held =
-            Standing { status: Status::Held, pending_since: None, ..event.standing().record };
-        let events = self.0.store.events();
-        let hold = async || {
-            let find = events.find_of(event.source_id, event.received_at, event.id);
-            let Some(found) = find.await?.filter(|found| found.pending_since.is_some()) else {
-                return Ok(());
-            };
-            events.progress(&found, &found.standing(), held).await.map(drop)
+    /// Plans an event that was in nobody's hands, behind all those that came before it. One at a
+    /// time.
+    pub(crate) async fn enter(&self, event: Stored<Event>) -> Result<(), StoreError> {
+        let Some(route) = self.0.routes.find(event.source_id).await? else {
+            self.discard(event).await;
+            return Ok(());
         };
-        self.0.until_stored(hold).await;
+        let is_paused = route.source.status == source::Status::Paused;
+        if is_paused && self.is_behind_held(&event).await? {
+            return self.hold_back(&event).await;
+        }
+        if !is_paused && lock(&self.0.gate).held_back.remove(&event.source_id) {
+            let released = Box::pin(crate::sweep::release(self, &route)).await;
+            if released.is_err() {
+                lock(&self.0.gate).held_back.insert(event.source_id);
+                return released;
+            }
+        }
+        if let Some(rest) = self.process(event, &route) {
+            rest.await;
+        }
+        Ok(())
+    }
+
+    /// Whether an older event of its source is held, which it must not pass.
+    async fn is_behind_held(&self, event: &Event) -> Result<bool, StoreError> {
+        let events = self.0.store.events();
+        let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
+        loop {
+            let until = Window::until(event.received_at);
+            let page =
+                events.list_by_status(event.account_id, Status::Held, until, slice.clone()).await?;
+            let older = |held: &Stored<Event>| {
+                let never_planned = held.processed_at.is_none() && held.pending_since.is_none();
+                held.source_id == event.source_id && never_planned && held.id < event.id
+            };
+            if page.rows.iter().any(older) {
+                return Ok(true);
+            }
+            let Some(next) = page.next else { return Ok(false) };
+            slice = slice.after(Some(next));
+        }
+    }
+
+    /// It is held like those before it, and released behind them.
+    async fn hold_back(&self, event: &Event) -> Result<(), StoreError> {
+        let events = self.0.store.events();
+        let find = events.find_of(event.source_id, event.received_at, event.id);
+        if let Some(found) = find.await?.filter(|found| found.pending_since.is_some()) {
+            let was = found.standing();
+            let held = Standing { status: Status::Held, pending_since: None, ..was.record };
+            events.progress(&found, &was, held).await?;
+        }
+        lock(&self.0.gate).held_back.insert(event.source_id);
         self.0.let_go(event.id);
+        Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,9 +37,7 @@ pub(super) struct Lane {
     backlog: Backlog,
     width: Width,
     breaker: Breaker,
-    /// Of what is begun, and of what is sent in the end: the store may take its time in between.
     pace: Pace,
-    sending: Pace,
     pub(super) timer: Option<Duration>,
 }
 
@@ -108,7 +106,6 @@ impl Lane {
             width: Width::new(),
             breaker: Breaker::new(),
             pace: Pace::default(),
-            sending: Pace::default(),
             timer: None,
         };
         lane.set_terms(terms);
@@ -117,7 +114,6 @@ impl Lane {
 
     pub(super) fn set_terms(&mut self, terms: Terms) {
         self.pace.set(terms.per_second);
-        self.sending.set(terms.per_second);
         self.terms = terms;
     }
 
@@ -374,9 +370,9 @@ impl Lane {
         }
     }
 
-    /// When what was begun may be sent.
-    pub(super) fn reserve(&mut self, now: Moment) -> Duration {
-        self.sending.reserve(now.passed)
+    /// Another lane has begun something for the same destination.
+    pub(super) fn keep_pace(&mut self, now: Moment) {
+        self.pace.started(now.passed);
     }
 
     /// The attempt is over; tells whether the destination rests from now on.
@@ -464,7 +460,7 @@ impl Lane {
             && self.backlog.due.is_none()
             && !self.backlog.reading
             && self.breaker.is_at_ease()
-            && self.pace.opens().max(self.sending.opens()) <= now.passed
+            && self.pace.opens() <= now.passed
     }
 
     /// Many wait, though the destination takes what it gets.

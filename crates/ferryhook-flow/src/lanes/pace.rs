@@ -50,3 +50,6 @@ impl Pace {
         limits::PACE_GRAIN.saturating_sub(self.interval)
     }
 }
+
+#[cfg(test)]
+mod tests;

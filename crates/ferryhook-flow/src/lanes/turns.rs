@@ -141,3 +141,6 @@ impl Turns {
         Some(&mut self.accounts.members.get_mut(&account)?.inside)
     }
 }
+
+#[cfg(test)]
+mod tests;

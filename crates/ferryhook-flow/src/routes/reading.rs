@@ -15,7 +15,7 @@ pub struct Reading {
 impl Reading {
     /// What nobody understands is left out rather than refused: better an event twice, or several
     /// as one, than none.
-    pub(super) fn new(source: &Source) -> Self {
+    pub(crate) fn new(source: &Source) -> Self {
         let dedup = Dedup::of(source).or_else(|error| {
             tracing::warn!(%error, source.id = %source.id, "dedupExpression does not count");
             Dedup::of(&Source { dedup_expression: None, ..source.clone() })

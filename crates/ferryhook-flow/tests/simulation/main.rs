@@ -21,7 +21,9 @@ mod script;
 mod story;
 mod world;
 
+use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
+use std::sync::Once;
 
 use story::Told;
 use world::World;
@@ -72,13 +74,31 @@ fn the_same_seed_is_the_same_run() {
 }
 
 fn run(seed: u64) -> Told {
+    watch_for_panics();
+    let before = PANICS.get();
     let mut world = World::new(seed);
     let ran = std::panic::catch_unwind(AssertUnwindSafe(|| world.run()));
     let mut told = std::mem::take(&mut *world.story.told());
-    if ran.is_err() {
-        told.violations.push("the world itself came to an end".to_owned());
+    // One inside a task ends only that task, and nobody would hear of it.
+    if ran.is_err() || PANICS.get() > before {
+        told.violations.push("something panicked".to_owned());
     }
     told
+}
+
+thread_local! {
+    static PANICS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn watch_for_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            PANICS.set(PANICS.get() + 1);
+            before(panic);
+        }));
+    });
 }
 
 fn number(name: &str) -> Option<u64> {

@@ -32,6 +32,10 @@ impl World {
             self.story.violate(format_args!("{open}"));
         }
         self.stop(life).await;
+        let under_way = life.courier.under_way();
+        if under_way > 0 {
+            self.story.violate(format_args!("{under_way} attempts never ended"));
+        }
     }
 
     /// What somebody should still do something about.
@@ -79,10 +83,14 @@ impl World {
     }
 
     async fn queue(&self, of: &Connection) -> Vec<Delivery> {
-        let slice = Slice::oldest_first().limit(1000);
-        let deliveries = self.operator.deliveries();
-        let open = deliveries.list_open(of.id, Lane::Live, Window::ALWAYS, slice).await.unwrap();
-        open.rows.into_iter().map(|row| row.record).collect()
+        let mut queue = Vec::new();
+        for lane in [Lane::Live, Lane::Replay] {
+            let slice = Slice::oldest_first().limit(1000);
+            let open = self.operator.deliveries();
+            let open = open.list_open(of.id, lane, Window::ALWAYS, slice).await.unwrap();
+            queue.extend(open.rows.into_iter().map(|row| row.record));
+        }
+        queue
     }
 
     async fn open_deliveries(&self, way: usize) -> Vec<String> {

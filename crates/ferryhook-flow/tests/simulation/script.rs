@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::{Connection, Source, connection, source};
+use ferryhook_flow::replay::Replayed;
 use http_body_util::{BodyExt, Full};
 use hyper::{Method, Request};
 use serde_json::{Value, json};
@@ -49,6 +50,7 @@ impl World {
                 self.disk.go_away(time);
             }
             95..97 if self.temper.crashes => self.disk.crash_after(self.chance.of(1..30)),
+            97..99 if self.temper.replays => self.somebody_replays(life),
             _ => self.time_passes().await,
         }
     }
@@ -153,6 +155,31 @@ impl World {
         let now = Source { status, ..was.record.clone() };
         self.operator.sources().replace(&was, now).await.unwrap();
         self.ring(life, id, |_| ()).await;
+    }
+
+    fn somebody_replays(&self, life: &Life) {
+        let accepted: Vec<_> = {
+            let told = self.story.told();
+            let requests = told.letters.iter().flat_map(|letter| &letter.requests);
+            let heard = requests.filter_map(|request| request.heard);
+            heard.filter_map(|(_, heard)| heard.accepted()).collect()
+        };
+        if accepted.is_empty() {
+            return;
+        }
+        let event = *self.chance.pick(&accepted);
+        let replay = self.story.replay(event);
+        let (courier, story) = (life.courier.clone(), self.story.clone());
+        life.tasks.spawn("replay", async move {
+            match courier.replay(event, None).await {
+                Ok(Replayed { begun, held, .. }) => {
+                    story.replayed(replay, [begun, held].concat());
+                }
+                Err(error) => {
+                    story.tell(format_args!("replay {replay}: {error}"));
+                }
+            }
+        });
     }
 
     /// Tells the program that something changed, as the API does, and goes on at once or when it

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::env::Clock;
-use ferryhook_core::{Event, Id};
+use ferryhook_core::{Connection, Event, Id};
 
 use crate::clock::Time;
 
@@ -29,6 +29,7 @@ pub(crate) struct Told {
     pub(crate) attempts: Vec<Attempt>,
     pub(crate) lives: Vec<When>,
     pub(crate) crashes: Vec<When>,
+    pub(crate) replays: Vec<Replay>,
     /// Changes that were made and never confirmed, by the text of the event they concern.
     pub(crate) unconfirmed: Vec<(When, String)>,
     /// Of each connection: since when the program knows it, and when it was deleted.
@@ -68,6 +69,15 @@ pub(crate) enum Heard {
     Refused { status: u16 },
 }
 
+impl Heard {
+    pub(crate) fn accepted(self) -> Option<Id<Event>> {
+        match self {
+            Self::Accepted { id } => Some(id),
+            Self::Duplicate { .. } | Self::Refused { .. } => None,
+        }
+    }
+}
+
 /// One request that reached a destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Attempt {
@@ -94,6 +104,15 @@ pub(crate) struct Known {
     pub(crate) changes: usize,
 }
 
+/// Somebody wanted an event to be sent again.
+#[derive(Debug, Clone)]
+pub(crate) struct Replay {
+    pub(crate) asked: When,
+    pub(crate) event: Id<Event>,
+    /// To whom, where that was told.
+    pub(crate) begun: Option<Vec<Id<Connection>>>,
+}
+
 /// A time in which a connection was paused and the program knew.
 #[derive(Debug, Clone)]
 pub(crate) struct Pause {
@@ -109,6 +128,13 @@ impl Attempt {
             Some((when, Outcome::Answered { status: 200..=299, .. })) => Some(when),
             _ => None,
         }
+    }
+}
+
+impl Told {
+    /// Whether anybody has ever asked for it again.
+    pub(crate) fn is_replayed(&self, event: Id<Event>) -> bool {
+        self.replays.iter().any(|replay| replay.event == event)
     }
 }
 
@@ -183,6 +209,19 @@ impl Story {
     pub(crate) fn crash(&self, lost: usize) {
         let when = self.tell(format_args!("crash, {lost} commits are lost"));
         self.told().crashes.push(when);
+    }
+
+    /// Gives the number of the replay.
+    pub(crate) fn replay(&self, event: Id<Event>) -> usize {
+        let asked = self.tell(format_args!("{event} is to be replayed"));
+        let mut told = self.told();
+        told.replays.push(Replay { asked, event, begun: None });
+        told.replays.len() - 1
+    }
+
+    pub(crate) fn replayed(&self, replay: usize, begun: Vec<Id<Connection>>) {
+        self.tell(format_args!("replay {replay} has begun for {begun:?}"));
+        self.told().replays[replay].begun = Some(begun);
     }
 
     pub(crate) fn begin(&self) {

@@ -41,6 +41,7 @@ pub(crate) struct World {
 pub(crate) struct Temper {
     pub(crate) crashes: bool,
     pub(crate) store_fails: bool,
+    pub(crate) replays: bool,
 }
 
 /// One life of the program.
@@ -65,12 +66,13 @@ impl World {
         let time = Arc::new(Time::default());
         let env = Env::new(time.clone(), Arc::new(SeededEntropy::new(seed)));
         let story = Story::new(time.clone());
-        let temper = match chance.of(0..10) {
-            0..3 => Temper { crashes: false, store_fails: false },
-            3..5 => Temper { crashes: true, store_fails: false },
-            5..8 => Temper { crashes: false, store_fails: true },
-            _ => Temper { crashes: true, store_fails: true },
+        let (crashes, store_fails) = match chance.of(0..10) {
+            0..3 => (false, false),
+            3..5 => (true, false),
+            5..8 => (false, true),
+            _ => (true, true),
         };
+        let temper = Temper { crashes, store_fails, replays: chance.percent(40) };
         let cast = Cast::new(&chance);
         let disk = Arc::new(Disk::new(env.clone(), chance.apart(), story.clone()));
         let dead = disk.clone();

@@ -21,7 +21,7 @@ fn work(event: Id<Event>) -> Work {
 #[test]
 fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
     let now = Moment { wall: Timestamp::from_seconds(60), passed: Duration::ZERO };
-    let terms = Terms { open: true, concurrency: 8, ..Terms::default() };
+    let terms = Terms { open: true, concurrency: 8, together: 8, ..Terms::default() };
     let connection = samples::connection();
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let [first, second] =
@@ -51,7 +51,7 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
 fn what_begins_again_keeps_its_place_until_it_is_read() {
     let now = Moment { wall: Timestamp::from_seconds(60), passed: Duration::ZERO };
     let ordering = Some(super::super::Ordering { skip_after: None });
-    let terms = Terms { open: true, concurrency: 8, ordering, ..Terms::default() };
+    let terms = Terms { open: true, concurrency: 8, together: 8, ordering, ..Terms::default() };
     let connection = samples::connection();
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let [first, second] =
@@ -87,7 +87,7 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
 #[test]
 fn what_begins_again_while_it_is_settled_is_read_once_more() {
     let now = Moment { wall: Timestamp::from_seconds(60), passed: Duration::ZERO };
-    let terms = Terms { open: true, concurrency: 8, ..Terms::default() };
+    let terms = Terms { open: true, concurrency: 8, together: 8, ..Terms::default() };
     let connection = samples::connection();
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let event = "evt_-OhqqeV-00000001".parse().unwrap();

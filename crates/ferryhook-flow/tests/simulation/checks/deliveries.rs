@@ -81,15 +81,27 @@ fn check_delivery(world: &World, way: usize, delivery: &Delivery) {
     let attempts = told.attempts.iter();
     let attempts: Vec<&Attempt> =
         attempts.filter(|one| one.event == event && one.connection == way).collect();
-    let succeeded = attempts.iter().any(|attempt| attempt.succeeded().is_some());
     let answered = |wanted: u16| {
         let is = |one: &&&Attempt| matches!(one.heard, Some((_, Outcome::Answered { status, .. })) if status == wanted);
         attempts.iter().find(is).is_some()
     };
     let all = world.cast.ways[way].schedule.len();
+    let is_replayed = told.is_replayed(event);
+    let replay = told.replays.iter().rfind(|replay| {
+        let begun = replay.begun.as_ref();
+        replay.event == event && begun.is_some_and(|begun| begun.contains(&delivery.connection_id))
+    });
+    // Of a replay the destination must have heard.
+    let succeeded = attempts.iter().filter_map(|attempt| attempt.succeeded());
+    let succeeded =
+        succeeded.filter(|at| replay.is_none_or(|replay| replay.asked < *at)).count() > 0;
     let wrong = match delivery.state {
         State::Delivered { .. } => !succeeded,
-        State::Failed { reason: Failure::Exhausted, .. } => usize::from(delivery.attempts) != all,
+        State::Failed { reason: Failure::Exhausted, .. } => {
+            // An attempt that came too late to decide counts as well.
+            let counted = usize::from(delivery.attempts - delivery.attempts_before);
+            if is_replayed { counted > all } else { counted != all }
+        }
         State::Failed { reason: Failure::Gone, .. } => !answered(410),
         State::Failed { .. } => true,
         State::Cancelled { .. } => told.known[way].deleted.is_none(),

@@ -34,7 +34,8 @@ pub(crate) fn check(world: &World) {
         }
         // What came before the connection is planned for it only where a crash has it planned anew.
         let Some(since) = told.known[way].since else { continue };
-        keys.values_mut().for_each(|events| events.retain(|event| since < event.asked));
+        let counts = |one: &Accepted| since < one.asked && !told.is_replayed(one.event);
+        keys.values_mut().for_each(|events| events.retain(counts));
         let attempts: Vec<_> = told.attempts.iter().filter(|one| one.connection == way).collect();
         for events in keys.values() {
             for one in events {

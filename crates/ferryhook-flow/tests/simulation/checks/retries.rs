@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::story::{Attempt, Outcome, Told};
+use crate::story::{Attempt, Outcome, Replay, Told};
 use crate::world::World;
 
 pub(crate) fn check(world: &World) {
@@ -40,8 +40,14 @@ fn follows(told: &Told, one: &Attempt, next: &Attempt, schedule: &[u64]) -> Opti
     let again = |what: &str| Some(format!("line {to} {what} line {from}"));
     if crashed {
         // It may not have been written down, and then counts as not made.
-        return (usize::from(next.number) > schedule.len())
-            .then(|| format!("line {to} is too many"));
+        let too_many = usize::from(next.number) > schedule.len() && !told.is_replayed(one.event);
+        return too_many.then(|| format!("line {to} is too many"));
+    }
+    let again_wanted = |replay: &Replay| {
+        replay.event == one.event && from < replay.asked.line && replay.asked.line < to
+    };
+    if told.replays.iter().any(again_wanted) {
+        return None;
     }
     if one.succeeded().is_some() {
         return again("repeats what has arrived in");
@@ -51,6 +57,9 @@ fn follows(told: &Told, one: &Attempt, next: &Attempt, schedule: &[u64]) -> Opti
     };
     if next.number != one.number + 1 {
         return again("does not count on from");
+    }
+    if told.is_replayed(one.event) {
+        return None; // the policy began anew somewhere
     }
     let Some(wait) = schedule.get(usize::from(one.number)) else {
         return again("is one more than allowed after");
