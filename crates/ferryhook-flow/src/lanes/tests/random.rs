@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Act {
     Offer { lane: usize, key: Option<u8> },
     Begin,
