@@ -3,7 +3,7 @@
 //! Secrets stay where they are. In their place stands the name of a variable, for whoever applies
 //! the manifest to fill; the secret of a connection is left out, because apply leaves it alone.
 
-use ferryhook_core::connection::{Method, OrderingPolicy};
+use ferryhook_core::connection::{Method, OrderingPolicy, PipelineOrder};
 use ferryhook_core::dedup::EVENT_TYPE_SETTING;
 use ferryhook_core::{Connection, Map, Source, connection, source, split};
 use ferryhook_store::{Store, StoreError};
@@ -76,7 +76,10 @@ fn connection_fields(source: &Source, connection: &Connection) -> Json {
     }
     let method = Some(connection.method).filter(|method| *method != Method::default());
     let types = Some(&connection.event_types).filter(|types| !types.is_empty());
-    let retry = connection.retry_config.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let json = |text: &Option<String>| -> Option<Json> {
+        text.as_deref().and_then(|text| serde_json::from_str(text).ok())
+    };
+    let order = Some(connection.pipeline_order).filter(|order| *order != PipelineOrder::default());
     let paused = connection.status == connection::Status::Paused;
     let mut fields = Fields::default();
     fields.put("name", Some(&connection.name));
@@ -85,7 +88,10 @@ fn connection_fields(source: &Source, connection: &Connection) -> Json {
     fields.put("method", method);
     fields.put("headers", Some(headers.0).filter(|headers| !headers.is_empty()));
     fields.put("eventTypes", types);
-    fields.put::<Json>("retry", retry);
+    fields.put("filters", json(&connection.filters));
+    fields.put("transform", json(&connection.transform));
+    fields.put("pipelineOrder", order);
+    fields.put("retry", json(&connection.retry_config));
     fields.put("timeoutMs", connection.timeout_ms);
     fields.put("concurrency", connection.concurrency_max);
     fields.put("ratePerSecond", connection.rate_per_second_max);

@@ -6,6 +6,7 @@
 
 mod connection;
 mod reader;
+mod rules;
 mod source;
 mod tree;
 
@@ -20,6 +21,7 @@ use reader::{At, Reading};
 use tree::{Node, Place, Value};
 
 pub use connection::ConnectionSpec;
+pub use rules::Rules;
 pub use source::SourceSpec;
 
 const SECRET: &str = "$secret";

@@ -111,6 +111,10 @@ pub enum Cancel {
     Requested,
     ConnectionDeleted,
     SourceDeleted,
+    /// Seen after its transform, the connection's filter does not want it.
+    Filtered,
+    /// The connection's transform gave nothing back.
+    TransformDropped,
 }
 
 /// Replays have a lane of their own, so that they cannot delay what is new.

@@ -37,6 +37,7 @@ use crate::moment::{Moment, Steady};
 use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
+use crate::scripts::Scripts;
 use crate::tally::Tally;
 use crate::trace::Sink;
 use gate::{Admission, Gate};
@@ -53,6 +54,8 @@ pub struct Parts {
     pub routes: Routes,
     pub outbound: Arc<dyn Outbound>,
     pub guard: Guard,
+    /// Where the scripts of transforms run.
+    pub scripts: Scripts,
     /// Other processes work on the same store, so that work has to be leased.
     pub shared: bool,
     /// Who keeps a span of each attempt, if anybody does.
@@ -65,6 +68,7 @@ pub(crate) struct Inner {
     pub(crate) routes: Routes,
     outbound: Arc<dyn Outbound>,
     guard: Guard,
+    scripts: Scripts,
     pub(crate) shared: bool,
     traces: Option<Sink>,
     pub(crate) steady: Steady,
@@ -93,7 +97,7 @@ struct Watched {
 
 impl Courier {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, env, routes, outbound, guard, shared, traces } = parts;
+        let Parts { store, env, routes, outbound, guard, scripts, shared, traces } = parts;
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
@@ -102,6 +106,7 @@ impl Courier {
             routes,
             outbound,
             guard,
+            scripts,
             shared,
             traces,
             tasks: Tasks::new(),
@@ -132,6 +137,11 @@ impl Courier {
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
+    }
+
+    /// Where the scripts of transforms run.
+    pub fn scripts(&self) -> &Scripts {
+        &self.0.scripts
     }
 
     /// What happens from now on, as far as the listener keeps up.

@@ -12,8 +12,12 @@ mod letter;
 pub mod limits;
 mod meters;
 mod names;
+mod outside;
+mod proof;
+mod public_url;
 mod quota;
 mod rate;
+mod readmit;
 mod refusal;
 mod rejections;
 mod room;
@@ -33,7 +37,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::{Env, Event, Headers, Id, Source, Timestamp, account, event};
+use ferryhook_core::{Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
 use ferryhook_store::repositories::{Accepted, Arrival};
@@ -50,6 +54,8 @@ use answer::Told;
 use letter::Letter;
 use meters::{Meters, Outcome};
 use names::Names;
+use outside::Fetched;
+use proof::Claimed;
 use quota::Quotas;
 use rate::Rates;
 use refusal::Refusal;
@@ -58,6 +64,8 @@ use room::{Place, Room};
 use span::{Begun, LetIn};
 
 pub use answer::Answer;
+pub use outside::Outside;
+pub use readmit::NotReadmitted;
 pub use tallies::Tallies;
 
 /// Who gets the events that were just stored. Called after the commit and before the sender's
@@ -83,6 +91,11 @@ pub trait HandOver: Send + Sync {
 pub struct Settings {
     /// Whose `X-Forwarded-For` counts.
     pub trusted: Trusted,
+    /// Where senders reach this server, if not at the name they call it by.
+    pub public_url: Option<String>,
+    /// Whom the door may call. Without it, providers that sign with a certificate are not
+    /// understood.
+    pub outside: Option<Outside>,
     /// How long the ledger remembers an event.
     pub remember: Duration,
     /// How long a sender may take for a body.
@@ -95,6 +108,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             trusted: Trusted::default(),
+            public_url: None,
+            outside: None,
             remember: Duration::from_secs(14 * 24 * 60 * 60),
             body_within: limits::BODY,
             traces: None,
@@ -118,6 +133,7 @@ struct Door {
     quotas: Quotas,
     tallies: Tallies,
     rejections: Rejections,
+    fetched: Fetched,
     /// Bodies that are not whole yet.
     reading: Room,
     /// Events that are not durable yet.
@@ -143,6 +159,7 @@ impl Ingest {
             tasks: tasks.clone(),
             routes,
             hand_over,
+            fetched: Fetched::new(settings.outside.clone()),
             settings,
             names: Names::default(),
             rates: Rates::default(),
@@ -244,7 +261,13 @@ impl Door {
             return Err(Refusal::Loop);
         }
         self.within_rate(route)?;
-        self.within_quota(route).await?;
+        let letter = Letter::new(head, suffix, self.sender(head));
+        let handshakes = &route.proof.handshakes;
+        let may_be_handshake =
+            handshakes.may_answer(&letter.method, letter.query.as_deref(), &letter.headers);
+        if !may_be_handshake {
+            self.within_quota(route).await?;
+        }
 
         let bytes_max = body_bytes_max(route);
         let bounds =
@@ -252,9 +275,22 @@ impl Door {
         let body = body::read(body, bounds).await?;
         let place = self.waiting.enter(body.len());
         let mut place = place.ok_or(Refusal::Crowded)?;
+        let mut doubt = None;
+        if may_be_handshake || route.proof.is_needed() {
+            let claimed = Claimed::new(self, head, &letter, &body);
+            if may_be_handshake {
+                if let Some(answered) = self.shake_hands(route, &claimed).await? {
+                    return Ok(answered);
+                }
+                self.within_quota(route).await?;
+            }
+            doubt = self.prove(route, &claimed).await?;
+        }
         let (bytes, now) = (body.len(), self.env.now());
-        let letter = Letter::new(head, suffix, self.sender(head));
-        let arrivals = unpack::arrivals(self, route, letter, body, now, &mut place)?;
+        let arrivals = match doubt {
+            None => unpack::arrivals(self, route, letter, body, now, &mut place)?,
+            Some(reason) => vec![unpack::marked(self, route, letter, body, now, reason)?],
+        };
         if route.plan.events_per_minute.is_some() {
             self.rates.add(route.source.id, arrivals.len() as u64 - 1);
         }
@@ -357,7 +393,14 @@ impl Door {
         self.tallies.count_refused(route.source.account_id, now);
         self.rejections.keep(route.source.id, self.env.elapsed(), || {
             let letter = Letter::new(head, suffix, self.sender(head));
-            letter.rejection(route, Id::at(now, &self.env), now, refusal, cause)
+            let diagnosis = match (refusal, &route.proof.verifier) {
+                (Refusal::Unproven { body, .. }, Ok(Some(verifier))) => {
+                    Some(self.diagnose(verifier, &Claimed::new(self, head, &letter, body)))
+                }
+                _ => None,
+            };
+            let rejection = letter.rejection(route, Id::at(now, &self.env), now, refusal, cause);
+            Rejection { detail: diagnosis.or(rejection.detail), ..rejection }
         });
     }
 
@@ -380,9 +423,11 @@ fn taken(route: &Route, told: Vec<Told>) -> Taken {
     let outcome = match &told[..] {
         told if told.iter().all(|told| told.is_duplicate) => Outcome::Duplicate,
         told if told.iter().any(|told| told.status == event::Status::Held) => Outcome::Held,
+        [told] if told.status == event::Status::SignatureFailed => Outcome::Marked,
         _ => Outcome::Accepted,
     };
-    let answer = match (&route.source.custom_response, &told[..]) {
+    let acknowledgement = route.proof.handshakes.acknowledgement();
+    let answer = match (route.source.custom_response.as_ref().or(acknowledgement), &told[..]) {
         (Some(wanted), _) => answer::custom(wanted),
         (None, [told]) => answer::one(*told),
         (None, told) => answer::several(told),

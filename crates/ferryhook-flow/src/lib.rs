@@ -19,6 +19,8 @@ mod terms;
 
 mod attempt;
 pub mod courier;
+pub mod explain;
+mod shape;
 pub mod dead_letters;
 pub mod replay;
 mod sweep;

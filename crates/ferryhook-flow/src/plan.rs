@@ -1,4 +1,4 @@
-//! Plan: which connections want an event. Verify, filter, transform belong here.
+//! Plan: which connections want an event, by its type and by their filters.
 //!
 //! A pure function of the event and the route, so that doing it twice, after a crash or on two
 //! machines, comes to the same. It starts nothing and stores nothing.
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ferryhook_core::connection::Status;
 use ferryhook_core::delivery::Hold;
+use ferryhook_core::filter::Seen;
 use ferryhook_core::{Delivery, Env, Event, Timestamp};
 
 use crate::routes::{Route, Way};
@@ -32,9 +33,10 @@ pub(crate) fn plan(
     env: &Env,
 ) -> Result<Vec<Planned>, Unplannable> {
     let mut plans = Vec::with_capacity(route.ways.len());
+    let seen = Seen::of(event);
     for way in &route.ways {
         let wants = way
-            .wants(event)
+            .wants(event, &seen)
             .map_err(|reason| Unplannable { connection: way.connection.id.to_string(), reason })?;
         if wants {
             plans.push(Planned { delivery: delivery(event, way, now, env), way: way.clone() });

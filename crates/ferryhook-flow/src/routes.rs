@@ -6,6 +6,7 @@
 
 mod cache;
 mod load;
+mod proof;
 mod reading;
 mod way;
 
@@ -21,6 +22,7 @@ use tokio::sync::oneshot;
 
 use cache::{Cache, Found};
 
+pub use proof::Proof;
 pub use reading::Reading;
 pub use way::Way;
 
@@ -50,6 +52,7 @@ pub mod limits {
 pub struct Route {
     pub source: Source,
     pub reading: Reading,
+    pub proof: Proof,
     pub plan: Allowance,
     pub account_status: account::Status,
     /// Its connections, without those that are deleted; the paused ones hold what they get.

@@ -27,6 +27,7 @@ pub type RequestId = Id<AnyRequest>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     Validation,
+    Unauthorized,
     PaymentRequired,
     Forbidden,
     NotFound,
@@ -41,8 +42,9 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Code; 12] = [
+    pub const ALL: [Code; 13] = [
         Code::Validation,
+        Code::Unauthorized,
         Code::PaymentRequired,
         Code::Forbidden,
         Code::NotFound,
@@ -59,6 +61,7 @@ impl Code {
     pub fn as_str(self) -> &'static str {
         match self {
             Code::Validation => "VALIDATION_ERROR",
+            Code::Unauthorized => "UNAUTHORIZED",
             Code::PaymentRequired => "PAYMENT_REQUIRED",
             Code::Forbidden => "FORBIDDEN",
             Code::NotFound => "NOT_FOUND",
@@ -76,6 +79,7 @@ impl Code {
     pub fn status(self) -> StatusCode {
         match self {
             Code::Validation => StatusCode::BAD_REQUEST,
+            Code::Unauthorized => StatusCode::UNAUTHORIZED,
             Code::PaymentRequired => StatusCode::PAYMENT_REQUIRED,
             Code::Forbidden => StatusCode::FORBIDDEN,
             Code::NotFound => StatusCode::NOT_FOUND,
@@ -92,6 +96,7 @@ impl Code {
     pub fn title(self) -> &'static str {
         match self {
             Code::Validation => "Not valid",
+            Code::Unauthorized => "Not proven",
             Code::PaymentRequired => "The plan is used up",
             Code::Forbidden => "Not allowed",
             Code::NotFound => "Not found",
@@ -110,6 +115,7 @@ impl Code {
     pub fn explanation(self) -> &'static str {
         match self {
             Code::Validation => "The request, or a part of it that detail names, is malformed.",
+            Code::Unauthorized => "Nothing in the request proves who sent it, or the proof fails.",
             Code::PaymentRequired => {
                 "The plan's events for this month are used up. A larger plan takes more."
             }

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, value_parser};
 use ferryhook_core::event::Status;
 use ferryhook_core::limits::{REPLAY_RATE_DEFAULT, REPLAY_RATE_MAX};
-use ferryhook_core::{Event, Id};
+use ferryhook_core::rejection::Cause;
+use ferryhook_core::{Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
@@ -40,6 +41,16 @@ pub enum Command {
     /// Look at events and at what became of them.
     #[command(subcommand)]
     Events(EventsCommand),
+    /// Say why an event went where it went: what the ledger said, each clause of each connection's
+    /// filter with the value it saw, what the transform changed, how long each attempt took.
+    Explain(Explain),
+    /// Try other rules on the last events of a connection, without any effect.
+    ///
+    /// Says how many of them would meet another end or would be sent differently, and shows some.
+    WhatIf(WhatIf),
+    /// Look at what a source refused, and let it in after all.
+    #[command(subcommand)]
+    Rejections(RejectionsCommand),
     /// Send events again: one, or all that are meant by --source, --status, --type, --since.
     ///
     /// To every connection that wants the event, or to those named with --to. One event goes at
@@ -146,6 +157,84 @@ pub struct EventsShow {
     /// With its body.
     #[arg(long)]
     pub body: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    #[arg(value_name = "EVENT")]
+    pub event: Id<Event>,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct WhatIf {
+    /// Whose rules would change.
+    #[arg(long, value_name = "NAME|ID")]
+    pub connection: String,
+    /// The rules it would have instead: eventTypes, filters, transform and pipelineOrder, as in a
+    /// file for `apply`; - reads them from the standard input.
+    #[arg(long, value_name = "FILE")]
+    pub rules: PathBuf,
+    /// On so many events, the newest.
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub last: u32,
+    /// Show so many of those that differ.
+    #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u16).range(0..=20))]
+    pub examples: u16,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RejectionsCommand {
+    /// List what a source refused and why, newest first.
+    List(RejectionsList),
+    /// Let in what was refused for its signature or its form, now that its cause is mended.
+    ///
+    /// Signatures are checked with the secrets of now and the time of then. Exits with 1 when some
+    /// of it is refused again.
+    Readmit(RejectionsReadmit),
+}
+
+#[derive(Debug, Args)]
+pub struct RejectionsList {
+    #[arg(long, value_name = "NAME|ID")]
+    pub source: String,
+    /// Only for this cause: signature, too_large, rate, quota or unparsable.
+    #[arg(long, value_name = "CAUSE", value_parser = words::cause)]
+    pub cause: Option<Cause>,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value = "50", value_parser = value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct RejectionsReadmit {
+    /// These; without any, the newest of the source.
+    #[arg(value_name = "REJECTION")]
+    pub rejections: Vec<Id<Rejection>>,
+    #[arg(long, value_name = "NAME|ID")]
+    pub source: String,
+    /// Without any named: only those with this cause.
+    #[arg(long, value_name = "CAUSE", value_parser = words::cause)]
+    pub cause: Option<Cause>,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,

@@ -8,11 +8,15 @@ mod config;
 mod dead_letters;
 mod dev;
 mod events;
+mod explain;
 mod export;
+mod input;
+mod rejections;
 mod replay;
 mod restore;
 mod schema;
 mod serve;
+mod what_if;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -34,6 +38,9 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Apply(asked) => return apply::run(&asked),
         Command::Export(flags) => export::run(&flags)?,
         Command::Events(command) => return events::run(&command),
+        Command::Explain(asked) => return explain::run(&asked),
+        Command::WhatIf(asked) => return what_if::run(&asked),
+        Command::Rejections(command) => return rejections::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
         Command::Backup(asked) => backup::run(&asked)?,

@@ -31,6 +31,8 @@ pub struct Config {
     /// A filter of `tracing`: `info`, or `info,ferryhook_net=debug`.
     pub log: String,
     pub shutdown_delay: Duration,
+    /// Where senders reach this server, if not at the name they call it by.
+    pub public_url: Option<PublicUrl>,
     pub ingest: Ingest,
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
@@ -43,6 +45,10 @@ pub struct Ingest {
     /// For a whole body, however it drips.
     pub body_within: Duration,
 }
+
+/// Scheme, host and perhaps the path a proxy puts in front, without a slash at the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl(pub String);
 
 /// Written one behind the other, with commas.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -97,6 +103,10 @@ impl Config {
                 0..=SHUTDOWN_DELAY_SECONDS_MAX,
                 "a number of seconds from 0 to 300",
             )?),
+            public_url: match values.get("publicUrl") {
+                Some(_) => Some(values.parse("publicUrl", "a URL such as https://hooks.example.com")?),
+                None => None,
+            },
             ingest: Ingest {
                 trusted_proxies: values.parse(
                     "ingest.trustedProxies",
@@ -122,6 +132,20 @@ impl Config {
                 )?,
             },
         })
+    }
+}
+
+impl FromStr for PublicUrl {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let url = text.trim_end_matches('/');
+        let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '?' | '#' | '@');
+        match host.filter(|host| !host.is_empty() && host.chars().all(is_plain)) {
+            Some(_) => Ok(Self(url.to_owned())),
+            None => Err(()),
+        }
     }
 }
 

@@ -7,16 +7,20 @@
 mod ask;
 mod dead_letters;
 mod events;
+mod explain;
 mod names;
 pub mod orders;
+mod rejections;
 mod replays;
 pub mod view;
+mod what_if;
 
 use std::fmt;
 
 use ferryhook_api::owner;
 use ferryhook_core::{Account, Env, Id};
-use ferryhook_flow::{Courier, ReplayError, Routes};
+use ferryhook_flow::scripts::Scripts;
+use ferryhook_flow::{Courier, Ingest, ReplayError, Routes};
 use ferryhook_net::Tasks;
 use ferryhook_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -31,6 +35,8 @@ pub struct Desk {
     routes: Routes,
     /// Who carries out what is ordered, if anyone does.
     courier: Option<Courier>,
+    ingest: Option<Ingest>,
+    scripts: Scripts,
 }
 
 /// Why there is no answer.
@@ -45,20 +51,32 @@ pub enum Complaint {
 
 impl Desk {
     /// In a server.
-    pub fn of(courier: Courier, store: Store, env: Env, routes: Routes) -> Self {
-        Self { store, env, routes, courier: Some(courier) }
+    pub fn of(
+        courier: Courier,
+        ingest: Ingest,
+        store: Store,
+        env: Env,
+        routes: Routes,
+    ) -> Self {
+        let scripts = courier.scripts().clone();
+        Self { store, env, routes, courier: Some(courier), ingest: Some(ingest), scripts }
     }
 
     /// Where none runs.
     pub fn alone(store: Store, env: Env) -> Self {
         let routes = Routes::new(store.clone(), env.clone(), Tasks::new());
-        Self { store, env, routes, courier: None }
+        let scripts = Scripts::default();
+        Self { store, env, routes, courier: None, ingest: None, scripts }
     }
 
     pub async fn answer(&self, asked: Asked) -> Result<Value, Complaint> {
         match asked {
             Asked::ListEvents(wanted) => said(self.list_events(&wanted).await?),
             Asked::ShowEvent(wanted) => said(self.show_event(wanted).await?),
+            Asked::Explain(id) => said(self.explain(id).await?),
+            Asked::WhatIf(asked) => said(self.what_if(asked).await?),
+            Asked::ListRejections(wanted) => said(self.list_rejections(&wanted).await?),
+            Asked::Readmit(order) => said(self.readmit(&order).await?),
             Asked::Replay(order) => said(self.replay(&order).await?),
             Asked::CountReplay(order, after) => said(self.count_replay(&order, after).await?),
             Asked::ReplayMany(order) => said(self.replay_many(&order).await?),

@@ -8,6 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
+use ferryhook_flow::ingest::Outside;
+use ferryhook_flow::scripts::Scripts;
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
 use ferryhook_net::client::{Client, Guard, Roots};
 use ferryhook_net::{Tasks, Trusted};
@@ -55,34 +57,34 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let traces = telemetry::traces(&env, &tasks)?;
     let guard = Guard::new(config.destinations_allow.0.clone());
     let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
+    let outside = Outside { outbound: Arc::new(client), guard: guard.clone() };
     let courier = Courier::new(Parts {
         store: storage.store.clone(),
         env: env.clone(),
         routes: routes.clone(),
-        outbound: Arc::new(Client::new(
-            guard.clone(),
-            env.clone(),
-            tasks.clone(),
-            Roots::default(),
-        )),
+        outbound: outside.outbound.clone(),
         guard: guard.clone(),
+        scripts: Scripts::default(),
         shared: config.store == StoreKind::Dynamodb,
         traces: traces.clone(),
     });
     let bell = bell(&routes, &courier, &tasks);
-    let desk = Desk::of(courier.clone(), storage.store.clone(), env.clone(), routes.clone());
-    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
+        public_url: config.public_url.as_ref().map(|url| url.0.clone()),
+        outside: Some(outside),
         remember: DAY * config.dynamo.ttl_days,
         body_within: config.ingest.body_within,
         traces,
     };
     let hand_over = Arc::new(courier.clone());
-    let ingest =
-        Ingest::new(storage.store.clone(), env.clone(), &tasks, routes, hand_over, settings);
-    courier.start();
     let store = storage.store.clone();
+    let ingest =
+        Ingest::new(store.clone(), env.clone(), &tasks, routes.clone(), hand_over, settings);
+    let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
+    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
+    courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let app = App { env: env.clone(), readiness: readiness.clone(), metrics };
     let router = match purpose {

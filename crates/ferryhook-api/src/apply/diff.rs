@@ -201,7 +201,7 @@ fn wanted_connection(
         false => was.previous_secrets,
     };
     let status = spec.status.unwrap_or(was.status);
-    Connection {
+    spec.rules.given_to(Connection {
         name: spec.name.clone(),
         status,
         // It says why nobody asked for the status; now somebody has.
@@ -212,7 +212,6 @@ fn wanted_connection(
         headers: spec.headers.clone(),
         signing_secret,
         previous_secrets,
-        event_types: spec.event_types.clone(),
         retry_config: spec.retry_config.clone(),
         timeout_ms: spec.timeout_ms,
         concurrency_max: spec.concurrency_max,
@@ -221,7 +220,7 @@ fn wanted_connection(
         ordering_policy: spec.ordering.as_ref().map(|ordering| ordering.policy),
         updated_at: now,
         ..was
-    }
+    })
 }
 
 fn new_connection(source: &Source, env: &Env) -> Connection {

@@ -1,12 +1,12 @@
 //! A connection, as it is written down under its source.
 
 use ferryhook_core::connection::{Method, OrderingPolicy, Status};
-use ferryhook_core::event_types::EventTypes;
 use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::{Headers, Secret, limits, outgoing};
 
 use super::reader::At;
+use super::rules::{self, Rules};
 
 const FIELDS: &[&str] = &[
     "name",
@@ -17,6 +17,7 @@ const FIELDS: &[&str] = &[
     "eventTypes",
     "filters",
     "transform",
+    "pipelineOrder",
     "retry",
     "timeoutMs",
     "concurrency",
@@ -24,9 +25,6 @@ const FIELDS: &[&str] = &[
     "ordering",
     "signingSecret",
 ];
-
-/// Written by people who know what is coming. To ignore them would deliver what they exclude.
-const NOT_YET: [&str; 2] = ["filters", "transform"];
 
 const METHODS: [(&str, Method); 6] = [
     ("POST", Method::Post),
@@ -52,7 +50,7 @@ pub struct ConnectionSpec {
     pub status: Option<Status>,
     pub method: Method,
     pub headers: Headers,
-    pub event_types: Vec<String>,
+    pub rules: Rules,
     /// As JSON text, which [`Policy::parse`] has understood.
     pub retry_config: Option<String>,
     pub timeout_ms: Option<u32>,
@@ -71,11 +69,6 @@ pub struct Ordering {
 
 pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
     let fields = at.fields("a connection", FIELDS)?;
-    for name in NOT_YET {
-        if let Some(at) = fields.get(name) {
-            at.complain(format!("this version knows no {name} yet; leave the field out"));
-        }
-    }
     let name = fields.required("name").and_then(|at| super::name(&at));
     let url = fields.required("url").and_then(|at| url(&at));
     let status = fields
@@ -83,7 +76,7 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
         .and_then(|at| at.one_of(&[("active", Status::Active), ("paused", Status::Paused)]));
     let method = fields.get("method").and_then(|at| at.one_of(&METHODS)).unwrap_or_default();
     let headers = fields.get("headers").map(|at| headers(&at)).unwrap_or_default();
-    let event_types = fields.get("eventTypes").map(|at| event_types(&at)).unwrap_or_default();
+    let rules = rules::read(&fields);
     let retry_config = fields.get("retry").and_then(|at| retry(&at));
     let timeout_ms = fields
         .get("timeoutMs")
@@ -100,7 +93,7 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
         status,
         method,
         headers,
-        event_types,
+        rules,
         retry_config,
         timeout_ms,
         concurrency_max,
@@ -129,12 +122,6 @@ fn headers(at: &At<'_>) -> Headers {
     let headers = Headers::new(headers);
     at.accept(outgoing::check_all_custom(&headers));
     headers
-}
-
-fn event_types(at: &At<'_>) -> Vec<String> {
-    let types: Vec<_> = at.list().iter().filter_map(At::text).collect();
-    at.accept(EventTypes::compile(&types));
-    types
 }
 
 /// Kept as the text that it is read from again at each start.

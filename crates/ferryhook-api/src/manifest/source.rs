@@ -76,7 +76,7 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
     }
     let connections = fields.get("connections").map(|at| connections(&at)).unwrap_or_default();
     let has_types = provider.as_deref().is_none_or(|name| event_type_rule(name).is_some());
-    if !has_types && event_type.is_none() && connections.iter().any(|c| !c.event_types.is_empty()) {
+    if !has_types && event_type.is_none() && connections.iter().any(|c| !c.rules.event_types.is_empty()) {
         // Nothing would ever be delivered.
         at.complain("eventTypes of a connection need an eventType here, such as body.type");
     }

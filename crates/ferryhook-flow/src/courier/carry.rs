@@ -18,6 +18,7 @@ use crate::lanes::{Felt, LaneOf, Piece, Work};
 use crate::limits;
 use crate::parcel::Parcel;
 use crate::routes::{Route, Way};
+use crate::shape::{self, Shape};
 
 /// The delivery in hand, with its event.
 pub(super) enum Hand {
@@ -163,7 +164,22 @@ impl Courier {
 
     async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
         let inner = &self.0;
-        let (event, delivery) = (hand.event(), hand.delivery());
+        let delivery = hand.delivery();
+        let shaping = AssertUnwindSafe(shape::shape(hand.event(), way, &inner.scripts));
+        let shape = shaping.catch_unwind().await;
+        let crashed_too = |_| Shape::Failed("the connection's rules crashed on our side".to_owned());
+        let event = match shape.unwrap_or_else(crashed_too) {
+            Shape::Ready(event) => event,
+            Shape::Unwanted(reason, said) => {
+                let next = |now| Delivery { last_error: Some(said), ..delivery.cancel(reason, now) };
+                return self.without_attempt(of, next);
+            }
+            Shape::Failed(error) => {
+                let made = unsent(hand.event(), delivery, way, inner.env.now(), error);
+                return self.attempted(of, delivery, way, made);
+            }
+        };
+        let event = &*event;
         let (outbound, traces) = (&*inner.outbound, inner.traces.as_ref());
         let sending =
             attempt::attempt(outbound, &inner.guard, &inner.env, event, delivery, way, traces);
@@ -171,6 +187,12 @@ impl Courier {
             Ok(made) => made,
             Err(_) => crashed(event, delivery, way, inner.env.now()),
         };
+        self.attempted(of, delivery, way, made)
+    }
+
+    /// What an attempt means for its lane and its delivery.
+    fn attempted(&self, of: &LaneOf, delivery: &Delivery, way: &Way, made: Made) -> Outcomes {
+        let inner = &self.0;
         let now = inner.now();
         let rests = inner.lanes().lanes.attempted(of.id, made.felt, now);
         if rests {
@@ -204,7 +226,11 @@ fn parked(next: Next, way: &Way) -> Next {
 /// A fault of ours counts as an attempt, so that it ends like one.
 fn crashed(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp) -> Made {
     tracing::error!(event.id = %event.id, connection.id = %delivery.connection_id, "an attempt panicked");
-    let error = "the attempt crashed on our side".to_owned();
+    unsent(event, delivery, way, at, "the attempt crashed on our side".to_owned())
+}
+
+/// Something on our side of the line kept it from being sent. The destination has no part in it.
+fn unsent(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp, error: String) -> Made {
     let attempt = attempt::blank(event, delivery, way, at);
     Made {
         attempt: ferryhook_core::Attempt { error: Some(error.clone()), ..attempt },

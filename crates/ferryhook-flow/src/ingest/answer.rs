@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use ferryhook_core::event::Status;
+use ferryhook_core::handshake::Reply;
 use ferryhook_core::source::CustomResponse;
 use ferryhook_core::{Event, Id, Timestamp};
 use ferryhook_net::problem::{self, RequestId, X_REQUEST_ID};
@@ -48,6 +49,25 @@ pub(super) fn custom(wanted: &CustomResponse) -> Answer {
     *answer.status_mut() = StatusCode::from_u16(wanted.status).unwrap_or(StatusCode::OK);
     if let Ok(content_type) = HeaderValue::from_str(&wanted.content_type) {
         answer.headers_mut().insert(CONTENT_TYPE, content_type);
+    }
+    answer
+}
+
+/// What a provider wants to hear before it sends anything. Most of it are its own words, so it is
+/// plain text that no browser takes for anything else.
+pub(super) fn handshake(reply: Reply) -> Answer {
+    let mut answer = Response::new(Full::from(reply.body));
+    *answer.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
+    let headers = answer.headers_mut();
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    if let Some(content_type) = reply.content_type {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    }
+    for (name, value) in reply.headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
+            headers.insert(name, value);
+        }
     }
     answer
 }

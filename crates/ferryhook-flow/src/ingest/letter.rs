@@ -41,6 +41,21 @@ impl Letter {
         }
     }
 
+    /// As it was when it was refused.
+    pub(super) fn again(rejection: &Rejection) -> Self {
+        let Rejection { method, path, query, content_type, source_ip, headers, .. } = rejection;
+        let lengths = headers.iter().map(|(name, value)| pair_bytes(name, value));
+        Self {
+            method: method.clone(),
+            path: path.clone(),
+            query: query.clone(),
+            content_type: content_type.clone(),
+            sender: source_ip.as_deref().and_then(|sender| sender.parse().ok()),
+            headers: headers.clone(),
+            headers_bytes: 2 + lengths.sum::<usize>(),
+        }
+    }
+
     /// As the store will count it, rounded up.
     pub(super) fn event_bytes(&self, body: &Body) -> usize {
         let texts = [&self.path, &self.query, &self.content_type];
@@ -102,9 +117,9 @@ impl Letter {
         refusal: &Refusal,
         cause: Cause,
     ) -> Rejection {
-        // Only what could not be understood was read to its end.
+        // Only what could not be understood or proven was read to its end.
         let (body, body_truncated) = match refusal {
-            Refusal::Unparsable { body, .. } => {
+            Refusal::Unparsable { body, .. } | Refusal::Unproven { body, .. } => {
                 let body = body.clone();
                 match self.event_bytes(&body.clone().into()) <= limits::EVENT_BYTES_MAX {
                     true => (body, false),
@@ -119,7 +134,7 @@ impl Letter {
             source_id: route.source.id,
             account_id: route.source.account_id,
             cause,
-            detail: Some(refusal.detail().into_owned()),
+            detail: Some(refusal.reason().into_owned()),
             method: self.method,
             path: self.path,
             query: self.query,
@@ -140,10 +155,14 @@ fn headers(map: &HeaderMap) -> (Headers, usize) {
     let mut bytes = 2;
     for (name, value) in map {
         let (name, value) = (name.as_str().to_owned(), text(value));
-        bytes += name.len() + value.len() + escapes(&value) + r#"["",""],"#.len();
+        bytes += pair_bytes(&name, &value);
         pairs.push((name, value));
     }
     (Headers::new(pairs), bytes)
+}
+
+fn pair_bytes(name: &str, value: &str) -> usize {
+    name.len() + value.len() + escapes(value) + r#"["",""],"#.len()
 }
 
 /// Bytes beyond ASCII are kept one for one, as the characters of the same number.

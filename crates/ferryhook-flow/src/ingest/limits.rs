@@ -46,5 +46,15 @@ pub const REJECTIONS_PER_MINUTE: u32 = 10;
 /// Rejections that wait for a flush, and their bytes.
 pub const REJECTIONS_MAX: usize = 1024;
 pub const REJECTIONS_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// For a certificate, or to confirm a subscription; calls at once.
+pub const FETCH: Duration = Duration::from_secs(5);
+pub const FETCHES_AT_ONCE: usize = 4;
+/// Certificates that are kept, for how long, and how long one that cannot be had is left alone.
+pub const CERTIFICATES_MAX: usize = 64;
+pub const CERTIFICATE_FRESH_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+pub const CERTIFICATE_PAUSE: Duration = Duration::from_secs(30);
+/// Certificates that one request may need.
+pub const CERTIFICATES_PER_REQUEST: usize = 2;
+
 /// Of a body that was too large.
 pub const BEGINNING_BYTES_KEPT: usize = 4 * 1024;

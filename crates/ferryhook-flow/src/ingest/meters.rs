@@ -11,6 +11,10 @@ pub(super) enum Outcome {
     Accepted,
     Held,
     Duplicate,
+    Handshake,
+    /// Taken in, and marked: its signature does not hold.
+    Marked,
+    Unproven,
     UnknownSource,
     Suspended,
     Loop,
@@ -25,10 +29,13 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    const ALL: [(Outcome, &'static str); 14] = [
+    const ALL: [(Outcome, &'static str); 17] = [
         (Outcome::Accepted, "accepted"),
         (Outcome::Held, "held"),
         (Outcome::Duplicate, "duplicate"),
+        (Outcome::Handshake, "handshake"),
+        (Outcome::Marked, "signature_failed"),
+        (Outcome::Unproven, "unproven"),
         (Outcome::UnknownSource, "unknown_source"),
         (Outcome::Suspended, "suspended"),
         (Outcome::Loop, "loop"),
@@ -52,10 +59,11 @@ impl From<&Refusal> for Outcome {
             Refusal::TooLarge { .. } | Refusal::DoesNotFit => Self::TooLarge,
             Refusal::TooSlow => Self::TooSlow,
             Refusal::BrokenOff | Refusal::Unparsable { .. } => Self::Malformed,
+            Refusal::Unproven { .. } => Self::Unproven,
             Refusal::OverRate(_) => Self::OverRate,
             Refusal::OverQuota { .. } => Self::OverQuota,
             Refusal::Crowded => Self::Crowded,
-            Refusal::StoreAway => Self::StoreAway,
+            Refusal::StoreAway | Refusal::ProofAway => Self::StoreAway,
             Refusal::Panicked => Self::Failed,
         }
     }

@@ -34,6 +34,13 @@ pub(super) enum Refusal {
         detail: String,
         body: Bytes,
     },
+    /// Nothing proves who sent it.
+    Unproven {
+        reason: String,
+        body: Bytes,
+    },
+    /// What would prove it is somewhere that does not answer now.
+    ProofAway,
     Crowded,
     StoreAway,
     Panicked,
@@ -48,10 +55,11 @@ impl Refusal {
             Self::TooLarge { .. } | Self::DoesNotFit => Code::PayloadTooLarge,
             Self::TooSlow => Code::RequestTimeout,
             Self::BrokenOff | Self::Unparsable { .. } => Code::Validation,
+            Self::Unproven { .. } => Code::Unauthorized,
             Self::OverRate(_) => Code::RateLimited,
             Self::OverQuota { policy: OverQuota::Wait, .. } => Code::QuotaExceeded,
             Self::OverQuota { policy: OverQuota::Pay, .. } => Code::PaymentRequired,
-            Self::Crowded | Self::StoreAway => Code::Unavailable,
+            Self::Crowded | Self::StoreAway | Self::ProofAway => Code::Unavailable,
             Self::Panicked => Code::Internal,
         }
     }
@@ -75,6 +83,9 @@ impl Refusal {
             }
             Self::OverQuota { .. } => "The account has used up this month's events.".into(),
             Self::Unparsable { detail, .. } => detail.as_str().into(),
+            // How close a forgery came is nobody's business but the owner's.
+            Self::Unproven { .. } => "The signature of this request does not hold.".into(),
+            Self::ProofAway => "The sender's certificate cannot be fetched now.".into(),
             Self::Crowded => "Too many requests wait for the store.".into(),
             Self::StoreAway => "The store cannot take this event now.".into(),
             Self::Panicked => "Something failed on our side.".into(),
@@ -86,7 +97,7 @@ impl Refusal {
             Self::OverRate(standing) => Some(standing.wait_seconds),
             Self::OverQuota { policy: OverQuota::Wait, wait } => Some(wait.as_secs().max(1)),
             Self::Crowded => Some(limits::CROWDED_SECONDS),
-            Self::StoreAway => Some(limits::STORE_AWAY_SECONDS),
+            Self::StoreAway | Self::ProofAway => Some(limits::STORE_AWAY_SECONDS),
             _ => None,
         }
     }
@@ -96,6 +107,14 @@ impl Refusal {
         matches!(self, Self::TooLarge { .. } | Self::TooSlow | Self::BrokenOff | Self::Panicked)
     }
 
+    /// The same for the owner of the source, who may know more.
+    pub(super) fn reason(&self) -> Cow<'_, str> {
+        match self {
+            Self::Unproven { reason, .. } => reason.as_str().into(),
+            _ => self.detail(),
+        }
+    }
+
     /// What the owner of the source gets to see of it, if anything.
     pub(super) fn cause(&self) -> Option<Cause> {
         match self {
@@ -103,6 +122,7 @@ impl Refusal {
             Self::OverRate(_) => Some(Cause::Rate),
             Self::OverQuota { .. } => Some(Cause::Quota),
             Self::Unparsable { .. } => Some(Cause::Unparsable),
+            Self::Unproven { .. } => Some(Cause::Signature),
             _ => None,
         }
     }

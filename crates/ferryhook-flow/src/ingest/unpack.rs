@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use ferryhook_core::dedup::{Arriving, ledger_source};
+use ferryhook_core::event::Status;
 use ferryhook_core::split::Parts;
 use ferryhook_core::{Body, Claim, Event, Timestamp};
 use ferryhook_store::repositories::Arrival;
@@ -32,6 +33,29 @@ pub(super) fn arrivals(
             Err(Refusal::Unparsable { detail, body: body.into_bytes() })
         }
     }
+}
+
+/// A request that does not prove who sent it, kept whole for its owner to see. It claims nothing:
+/// a forgery that came first would take the real event's place.
+pub(super) fn marked(
+    door: &Door,
+    route: &Route,
+    letter: Letter,
+    body: Bytes,
+    now: Timestamp,
+    reason: String,
+) -> Result<Arrival, Refusal> {
+    let body = Body::from(body);
+    fits(&letter, &body)?;
+    let (id, now) = door.names.next(now, &door.env);
+    let event = Event {
+        status: Status::SignatureFailed,
+        processing_error: Some(reason),
+        pending_since: None,
+        processed_at: Some(now),
+        ..letter.into_event(route, id, now, body)
+    };
+    Ok(Arrival { event, claim: None })
 }
 
 struct Unpacking<'a> {

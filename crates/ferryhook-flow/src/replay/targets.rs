@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use ferryhook_core::connection::Status;
+use ferryhook_core::filter::Seen;
 use ferryhook_core::{Connection, Event, Id};
 use ferryhook_store::Store;
 
@@ -39,9 +40,10 @@ async fn route(routes: &Routes, event: &Event) -> Result<Arc<Route>, ReplayError
 
 fn wanting(route: &Route, event: &Event) -> Result<Vec<Arc<Way>>, ReplayError> {
     let mut ways = Vec::new();
+    let seen = Seen::of(event);
     for way in &route.ways {
         let undecided = |reason| ReplayError::Undecided { connection: way.connection.id, reason };
-        if way.wants(event).map_err(undecided)? {
+        if way.wants(event, &seen).map_err(undecided)? {
             ways.push(way.clone());
         }
     }

@@ -261,6 +261,7 @@ fn courier(store: &Store, env: &Env, docks: &Arc<Docks>, shared: bool) -> Courie
         routes: Routes::new(store.clone(), env.clone(), Tasks::new()),
         outbound,
         guard: Guard::new(Vec::new()),
+            scripts: Scripts::default(),
         shared,
         traces: None,
     });

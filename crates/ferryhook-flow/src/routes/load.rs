@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferryhook_core::{Account, Id, Source, Timestamp, account, source};
 use ferryhook_store::{Slice, Store, StoreError};
 
-use super::{Allowance, Reading, Route, Way, limits};
+use super::{Allowance, Proof, Reading, Route, Way, limits};
 
 /// `None` when there is no such source, or when it is deleted. `before` is what was read the last
 /// time, if anything.
@@ -34,7 +34,11 @@ pub(super) async fn route(
         Some(before) if Reading::is_same(&before.source, &source) => before.reading.clone(),
         _ => Reading::new(&source),
     };
-    Ok(Some(Arc::new(Route { source, reading, plan, account_status, ways })))
+    let proof = match before {
+        Some(before) if Proof::is_same(&before.source, &source) => before.proof.clone(),
+        _ => Proof::new(&source),
+    };
+    Ok(Some(Arc::new(Route { source, reading, proof, plan, account_status, ways })))
 }
 
 /// An owner without a plan has no limits: nobody's event is refused for a gap in our own tables.

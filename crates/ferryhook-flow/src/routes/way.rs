@@ -1,12 +1,15 @@
 //! One connection of a route, with what had to be parsed parsed.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::event_types::EventTypes;
+use ferryhook_core::filter::{Filter, Seen};
 use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::signature::Keys;
+use ferryhook_core::transform::Transform;
 use ferryhook_core::{Connection, Event, Timestamp, limits};
 use ferryhook_net::client::{Guard, Refusal, Target};
 
@@ -18,9 +21,14 @@ pub struct Way {
     pub(crate) keys: Keys,
     /// Which types it wants, or why that cannot be told.
     types: Result<EventTypes, String>,
+    filter: Compiled<Filter>,
+    transform: Compiled<Transform>,
     order_key: Option<OrderKey>,
     target: OnceLock<Result<Target, Refusal>>,
 }
+
+/// A rule that was written as text: none, or what it means, or why that cannot be told.
+type Compiled<R> = Option<Result<Arc<R>, String>>;
 
 impl Way {
     /// `before` is the same connection as it was loaded the last time.
@@ -32,11 +40,23 @@ impl Way {
             }
             _ => policy_of(&connection),
         };
+        let filter = compiled(
+            connection.filters.as_deref(),
+            before.map(|before| (before.connection.filters.as_deref(), &before.filter)),
+            Filter::parse,
+        );
+        let transform = compiled(
+            connection.transform.as_deref(),
+            before.map(|before| (before.connection.transform.as_deref(), &before.transform)),
+            Transform::parse,
+        );
         let types = EventTypes::compile(&connection.event_types);
         let order_key = connection.ordering_key.as_deref().map(OrderKey::parse);
         Self {
             keys: Keys::of(&connection, now),
             types: types.map_err(|error| error.to_string()),
+            filter,
+            transform,
             order_key: order_key
                 .and_then(|parsed| parsed.inspect_err(|error| unread(&connection, error)).ok()),
             target: OnceLock::new(),
@@ -45,10 +65,32 @@ impl Way {
         }
     }
 
-    /// Whether the event should go this way.
-    pub(crate) fn wants(&self, event: &Event) -> Result<bool, String> {
-        let types = self.types.as_ref().map_err(Clone::clone)?;
-        Ok(types.wants(event.event_type.as_deref()))
+    /// Whether the event should go this way, as far as that can be told before its transform.
+    pub(crate) fn wants(&self, event: &Event, seen: &Seen<'_>) -> Result<bool, String> {
+        if !self.types()?.wants(event.event_type.as_deref()) {
+            return Ok(false);
+        }
+        match self.connection.pipeline_order {
+            PipelineOrder::FilterFirst => self.passes(seen),
+            PipelineOrder::TransformFirst => Ok(true),
+        }
+    }
+
+    /// Whether its filter lets the event through.
+    pub(crate) fn passes(&self, seen: &Seen<'_>) -> Result<bool, String> {
+        Ok(self.filter()?.is_none_or(|filter| filter.matches(seen)))
+    }
+
+    pub(crate) fn types(&self) -> Result<&EventTypes, String> {
+        self.types.as_ref().map_err(Clone::clone)
+    }
+
+    pub(crate) fn filter(&self) -> Result<Option<&Arc<Filter>>, String> {
+        self.filter.as_ref().map(Result::as_ref).transpose().map_err(Clone::clone)
+    }
+
+    pub(crate) fn transform(&self) -> Result<Option<&Arc<Transform>>, String> {
+        self.transform.as_ref().map(Result::as_ref).transpose().map_err(Clone::clone)
     }
 
     /// What the event has to agree in with another to go behind it.
@@ -64,6 +106,18 @@ impl Way {
     pub(crate) fn timeout(&self) -> Duration {
         let ms = self.connection.timeout_ms.unwrap_or(limits::TIMEOUT_MS_DEFAULT);
         Duration::from_millis(ms.clamp(limits::TIMEOUT_MS_MIN, limits::TIMEOUT_MS_MAX).into())
+    }
+}
+
+/// Once for each version of the text: a route is loaded every minute, its rules change rarely.
+fn compiled<R, E: std::fmt::Display>(
+    written: Option<&str>,
+    before: Option<(Option<&str>, &Compiled<R>)>,
+    parse: impl FnOnce(&str) -> Result<R, E>,
+) -> Compiled<R> {
+    match before {
+        Some((was, compiled)) if was == written => compiled.clone(),
+        _ => written.map(|text| parse(text).map(Arc::new).map_err(|error| error.to_string())),
     }
 }
 

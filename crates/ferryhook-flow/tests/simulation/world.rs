@@ -168,6 +168,7 @@ impl World {
             routes: routes.clone(),
             outbound: self.fleet.clone(),
             guard: Guard::new(Vec::new()),
+            scripts: Scripts::default(),
             shared: false,
             traces: None,
         });

@@ -36,7 +36,9 @@ impl Trusted {
         sender
     }
 
-    fn trusts(&self, address: IpAddr) -> bool {
+    /// Whether what this peer says about whom it speaks for counts.
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 }

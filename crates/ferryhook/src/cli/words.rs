@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ferryhook_core::Timestamp;
 use ferryhook_core::event::Status;
+use ferryhook_core::rejection::Cause;
 
 /// A moment as it is typed: by the calendar, or so long before now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +52,11 @@ pub fn status(text: &str) -> Result<Status, String> {
          or held"
             .to_owned()
     })
+}
+
+pub fn cause(text: &str) -> Result<Cause, String> {
+    serde_json::from_value(text.into())
+        .map_err(|_| "expected signature, too_large, rate, quota or unparsable".to_owned())
 }
 
 #[cfg(test)]

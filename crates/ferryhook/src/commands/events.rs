@@ -1,6 +1,6 @@
 //! `ferryhook events`: which events there are, and what became of each.
 
-mod story;
+pub(super) mod story;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -3,11 +3,11 @@
 mod jobs;
 mod wait;
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use ferryhook_core::replay::Position;
@@ -16,7 +16,7 @@ use ferryhook_flow::replay::Count;
 
 use super::columns::plain;
 use super::events::wanted;
-use super::{answered, print_json, runtime};
+use super::{answered, input, print_json, runtime};
 use crate::cli::{Cli, Replay, ReplayAsked, Which};
 use crate::config::{Config, Values};
 use crate::desk;
@@ -182,18 +182,7 @@ fn many(
 }
 
 fn read_ids(file: &Path) -> anyhow::Result<Vec<Id<Event>>> {
-    let mut text = String::new();
-    let read = match file == Path::new("-") {
-        true => std::io::stdin().take(FILE_BYTES_MAX + 1).read_to_string(&mut text),
-        false => std::fs::File::open(file)
-            .and_then(|open| open.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)),
-    };
-    read.with_context(|| format!("cannot read {}", file.display()))?;
-    ensure!(
-        text.len() as u64 <= FILE_BYTES_MAX,
-        "{} is larger than {FILE_BYTES_MAX} bytes",
-        file.display()
-    );
+    let text = input::text(file, FILE_BYTES_MAX)?;
     let lines = text.lines().map(str::trim).zip(1..).filter(|(line, _)| !line.is_empty());
     let id = |(line, number): (&str, usize)| {
         line.parse().with_context(|| format!("{}, line {number}", file.display()))

@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 13] = [
+pub const SETTINGS: [Setting; 14] = [
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -51,6 +51,14 @@ pub const SETTINGS: [Setting; 13] = [
         flag: "shutdown-delay-seconds",
         default: Some("0"),
         help: "How long to go on accepting, no longer ready, after the signal to stop",
+    },
+    Setting {
+        key: "publicUrl",
+        variable: "FERRYHOOK_PUBLIC_URL",
+        flag: "public-url",
+        default: None,
+        help: "Where senders reach this server, for example https://hooks.example.com; some \
+               providers sign it",
     },
     Setting {
         key: "ingest.trustedProxies",

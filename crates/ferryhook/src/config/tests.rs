@@ -129,6 +129,19 @@ fn networks_are_a_list() {
 }
 
 #[test]
+fn the_public_url_is_where_in_begins() {
+    let url = |text| {
+        let loaded = load("", &[("FERRYHOOK_PUBLIC_URL", text)], &[]);
+        loaded.ok().and_then(|(config, _)| config.public_url).map(|url| url.0)
+    };
+    assert_eq!(url("https://hooks.example.com/").as_deref(), Some("https://hooks.example.com"));
+    assert_eq!(url("http://[::1]:8080/edge").as_deref(), Some("http://[::1]:8080/edge"));
+    for bad in ["hooks.example.com", "ftp://a", "https://", "https://a b", "https://a?b=c"] {
+        assert_eq!(url(bad), None, "{bad}");
+    }
+}
+
+#[test]
 fn variables_of_the_tests_are_left_alone() {
     assert!(load("", &[("FERRYHOOK_TEST_REDIS", "x")], &[]).is_ok());
 }

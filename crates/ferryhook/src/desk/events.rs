@@ -103,7 +103,7 @@ impl Desk {
         Ok(attempts)
     }
 
-    async fn event(&self, id: Id<Event>) -> Result<Event, Complaint> {
+    pub(super) async fn event(&self, id: Id<Event>) -> Result<Event, Complaint> {
         let found = self.store.events().find(id).await?.map(|found| found.record);
         let unknown = || Complaint::from(replay::ReplayError::Unknown(id));
         found.ok_or_else(unknown)

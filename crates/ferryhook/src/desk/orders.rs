@@ -2,8 +2,9 @@
 //! are named as people name them: by id or by name.
 
 use ferryhook_core::event::Status;
+use ferryhook_core::rejection::Cause;
 use ferryhook_core::replay::Position;
-use ferryhook_core::{Event, Id, Replay, Timestamp};
+use ferryhook_core::{Event, Id, Rejection, Replay, Timestamp};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -13,6 +14,14 @@ pub enum Asked {
     ListEvents(Wanted),
     /// Answered with [`EventStory`](super::view::EventStory).
     ShowEvent(Shown),
+    /// Answered with [`Explanation`](super::view::Explanation).
+    Explain(Id<Event>),
+    /// Answered with [`Tried`](super::view::Tried).
+    WhatIf(WhatIf),
+    /// Answered with [`RejectionList`](super::view::RejectionList).
+    ListRejections(Refused),
+    /// Answered with [`Readmitted`](super::view::Readmitted).
+    Readmit(Readmit),
     /// Answered with [`ReplayTold`](super::view::ReplayTold).
     Replay(ReplayOne),
     /// Answered with [`Count`](ferryhook_flow::replay::Count).
@@ -35,6 +44,42 @@ pub enum Asked {
     },
     /// These, or all when there are none. Answered with [`Redriven`](super::view::Redriven).
     Redrive(Vec<Id<Event>>),
+}
+
+/// What other rules would do with the newest events of a connection's source.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhatIf {
+    pub connection: String,
+    /// What complaints call the file.
+    pub file: String,
+    pub rules: String,
+    /// At most so many events are looked at.
+    pub last: usize,
+    /// And so many of those that differ are shown.
+    pub examples: usize,
+    /// Goes on behind this one.
+    #[serde(default)]
+    pub after: Option<Position>,
+}
+
+/// What a source refused, newest first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Refused {
+    pub source: String,
+    pub cause: Option<Cause>,
+    pub limit: usize,
+}
+
+/// Lets in what was refused.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Readmit {
+    pub source: String,
+    /// These, or the newest when there are none.
+    pub ids: Vec<Id<Rejection>>,
+    pub cause: Option<Cause>,
 }
 
 /// Which events, newest first.

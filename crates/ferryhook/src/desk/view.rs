@@ -2,8 +2,11 @@
 
 use ferryhook_core::delivery::{Lane, State};
 use ferryhook_core::event::{Origin, Status};
-use ferryhook_core::replay::{Counts, Filter, Selection};
-use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Replay, Source, Timestamp, replay};
+use ferryhook_core::replay::{Counts, Filter, Position, Selection};
+use ferryhook_core::{
+    Attempt, Connection, Delivery, Event, Id, Rejection, Replay, Source, Timestamp, replay,
+};
+use ferryhook_flow::explain::{Compared, Explained, Verdict};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -182,6 +185,136 @@ impl From<&Attempt> for AttemptLine {
             response_body: attempt.response_body.clone(),
         }
     }
+}
+
+/// An event, and why it went where it went.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Explanation {
+    #[serde(flatten)]
+    pub story: EventStory,
+    pub ledger: Ledger,
+    /// What the rules of each connection see in it now.
+    pub connections: Vec<Explained>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ledger {
+    #[serde(flatten)]
+    pub verdict: LedgerVerdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remembered_until: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum LedgerVerdict {
+    /// Nothing tells it from another, so it is not looked for in the ledger.
+    NoKey,
+    /// It was the first with its key.
+    First,
+    /// The key was forgotten in between and is another event's now.
+    Other { first: Id<Event> },
+    Forgotten,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RejectionList {
+    pub data: Vec<RejectionLine>,
+    pub has_more: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RejectionLine {
+    pub rejection_id: Id<Rejection>,
+    pub rejected_at: Timestamp,
+    pub cause: String,
+    /// What to mend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    pub method: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_ip: Option<String>,
+    pub body_bytes: usize,
+    /// Whether it can be let in after all.
+    pub is_whole: bool,
+}
+
+impl From<&Rejection> for RejectionLine {
+    fn from(rejection: &Rejection) -> Self {
+        Self {
+            rejection_id: rejection.id,
+            rejected_at: rejection.rejected_at,
+            cause: word(rejection.cause).unwrap_or_default(),
+            detail: rejection.detail.clone(),
+            method: rejection.method.clone(),
+            source_ip: rejection.source_ip.clone(),
+            body_bytes: rejection.body.len(),
+            is_whole: !rejection.body_truncated,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Readmitted {
+    pub events: Vec<Id<Event>>,
+    /// Why the others stay out.
+    pub refused: Vec<String>,
+    /// There are older ones.
+    pub has_more: bool,
+}
+
+/// What other rules would do.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Tried {
+    pub looked_at: usize,
+    /// Events that would be delivered and are not, or the other way, or end for another reason.
+    pub verdict_changed: usize,
+    /// Events of which something else would be sent.
+    pub content_changed: usize,
+    pub before: Verdicts,
+    pub after: Verdicts,
+    pub examples: Vec<Example>,
+    /// There are older events behind this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Position>,
+}
+
+/// How many events meet which end.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Verdicts {
+    pub delivered: usize,
+    pub other_type: usize,
+    pub filtered: usize,
+    pub dropped: usize,
+    pub failed: usize,
+}
+
+impl Verdicts {
+    pub fn count(&mut self, verdict: &Verdict) {
+        *match verdict {
+            Verdict::Delivered => &mut self.delivered,
+            Verdict::OtherType => &mut self.other_type,
+            Verdict::Filtered => &mut self.filtered,
+            Verdict::Dropped { .. } => &mut self.dropped,
+            Verdict::Failed { .. } => &mut self.failed,
+        } += 1;
+    }
+}
+
+/// One event that differs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Example {
+    pub event_id: Id<Event>,
+    pub received_at: Timestamp,
+    #[serde(flatten)]
+    pub compared: Compared,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

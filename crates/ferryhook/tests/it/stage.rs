@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Output;
 use std::time::Duration;
 
 use ferryhook_core::Env;
@@ -11,9 +12,9 @@ use tempfile::TempDir;
 
 use crate::ferry::{Ferry, run, show};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks.
-const PAUSE: Duration = Duration::from_millis(50);
+pub const PAUSE: Duration = Duration::from_millis(50);
 
 pub struct Stage {
     pub ferry: Ferry,
@@ -61,11 +62,25 @@ impl Stage {
         answer.json()["id"].as_str().unwrap().to_owned()
     }
 
+    pub fn command(&self, arguments: &[&str]) -> Output {
+        run(&self.folder, arguments, &[])
+    }
+
     /// Runs a command that answers in JSON.
     pub fn ask(&self, arguments: &[&str]) -> Value {
-        let output = run(&self.folder, arguments, &[]);
+        let output = self.command(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", show(&output));
         serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The same for one that may end with a bad word.
+    pub fn run(&self, arguments: &[&str]) -> Value {
+        let output = self.command(arguments);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", show(&output)))
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).unwrap();
     }
 
     pub fn export(&self) -> String {

@@ -20,7 +20,7 @@ pub fn tell(story: &EventStory) -> String {
     text
 }
 
-fn facts(story: &EventStory) -> String {
+pub fn facts(story: &EventStory) -> String {
     let line = &story.line;
     let source = match &line.source {
         Some(name) => format!("{name} ({})", line.source_id),
@@ -58,7 +58,7 @@ fn facts(story: &EventStory) -> String {
     text
 }
 
-fn deliveries(story: &EventStory) -> String {
+pub fn deliveries(story: &EventStory) -> String {
     if story.deliveries.is_empty() {
         return "\nno deliveries\n".to_owned();
     }
@@ -82,7 +82,7 @@ fn deliveries(story: &EventStory) -> String {
     format!("\n{}", columns.show())
 }
 
-fn attempts(story: &EventStory) -> String {
+pub fn attempts(story: &EventStory) -> String {
     if story.attempts.is_empty() {
         return String::new();
     }

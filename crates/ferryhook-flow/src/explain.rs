@@ -1,0 +1,154 @@
+//! Explain: what the rules of a connection make of an event, and why.
+//!
+//! Asked by people about events that are stored, with the rules as they are ([`explain`]) or as
+//! they might be ([`Trial`]). It runs the very rules that deliveries run, and has no effect:
+//! nothing is stored, sent or counted.
+
+mod changes;
+mod trial;
+
+use std::borrow::Cow;
+
+use ferryhook_core::connection::PipelineOrder;
+use ferryhook_core::delivery::Cancel;
+use ferryhook_core::filter::{Explanation, Seen};
+use ferryhook_core::transform::Outcome;
+use ferryhook_core::{Connection, Event, Id};
+use serde::{Deserialize, Serialize};
+
+use crate::routes::Way;
+use crate::scripts::Scripts;
+use crate::shape::{self, Shape};
+
+pub use changes::Change;
+pub use trial::{Compared, Trial};
+
+/// What becomes of an event at one connection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    Delivered,
+    /// Its type is none of those that are listed.
+    OtherType,
+    /// The filter does not hold.
+    Filtered,
+    /// The transform gave nothing back.
+    Dropped {
+        reason: String,
+    },
+    /// The rules cannot be carried out. In time it would be tried again.
+    Failed {
+        reason: String,
+    },
+}
+
+/// One connection's view of an event.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explained {
+    pub connection_id: Id<Connection>,
+    pub connection: String,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The listed types, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub event_types: Vec<String>,
+    pub pipeline_order: PipelineOrder,
+    /// Every clause with what it saw. Absent without a filter, or where its turn never came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Explanation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transform: Option<Transformed>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Transformed {
+    /// What it changed; nothing where it left the event as it was, dropped it or failed.
+    pub changes: Vec<Change>,
+    /// What the script wrote to its console.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub console: Vec<String>,
+}
+
+pub async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
+    let Connection { id, name, event_types, pipeline_order, .. } = &way.connection;
+    let (verdict, _) = judge(event, way, scripts).await;
+    let mut explained = Explained {
+        connection_id: *id,
+        connection: name.clone(),
+        verdict,
+        event_types: event_types.clone(),
+        pipeline_order: *pipeline_order,
+        filter: None,
+        transform: None,
+    };
+    let filter = way.filter().ok().flatten();
+    match pipeline_order {
+        PipelineOrder::FilterFirst => {
+            explained.filter = filter.map(|filter| filter.explain(&Seen::of(event)));
+            let passed = explained.filter.as_ref().is_none_or(|clauses| clauses.holds);
+            if passed && explained.verdict != Verdict::OtherType {
+                explained.transform = transformed(event, way, scripts).await.map(|(told, _)| told);
+            }
+        }
+        PipelineOrder::TransformFirst if explained.verdict != Verdict::OtherType => {
+            let told = transformed(event, way, scripts).await;
+            let (told, shaped) = told.map_or((None, Some(Cow::Borrowed(event))), |(told, shaped)| {
+                (Some(told), shaped)
+            });
+            explained.transform = told;
+            explained.filter = shaped
+                .and_then(|shaped| filter.map(|filter| filter.explain(&Seen::of(&shaped))));
+        }
+        PipelineOrder::TransformFirst => {}
+    }
+    explained
+}
+
+/// What would be done, and with which event.
+async fn judge<'a>(
+    event: &'a Event,
+    way: &Way,
+    scripts: &Scripts,
+) -> (Verdict, Option<Cow<'a, Event>>) {
+    let is_wanted = way.types().map(|types| types.wants(event.event_type.as_deref()));
+    let wanted = match is_wanted {
+        Ok(false) => return (Verdict::OtherType, None),
+        Ok(true) => way.wants(event, &Seen::of(event)),
+        Err(reason) => Err(reason),
+    };
+    match wanted {
+        Ok(true) => {}
+        Ok(false) => return (Verdict::Filtered, None),
+        Err(reason) => return (Verdict::Failed { reason }, None),
+    }
+    match shape::shape(event, way, scripts).await {
+        Shape::Ready(shaped) => (Verdict::Delivered, Some(shaped)),
+        Shape::Unwanted(Cancel::TransformDropped, reason) => (Verdict::Dropped { reason }, None),
+        Shape::Unwanted(..) => (Verdict::Filtered, None),
+        Shape::Failed(reason) => (Verdict::Failed { reason }, None),
+    }
+}
+
+/// `None` without a transform. The event is there unless it was dropped or the transform failed.
+async fn transformed<'a>(
+    event: &'a Event,
+    way: &Way,
+    scripts: &Scripts,
+) -> Option<(Transformed, Option<Cow<'a, Event>>)> {
+    let Ok(shaped) = shape::transformed(event, way, scripts).await? else {
+        return Some((Transformed::default(), None));
+    };
+    let (changes, event) = match shaped.outcome {
+        Outcome::Unchanged => (Vec::new(), Some(Cow::Borrowed(event))),
+        Outcome::Changed(changed) => {
+            (changes::between(event, &changed), Some(Cow::Owned(*changed)))
+        }
+        Outcome::Dropped { .. } => (Vec::new(), None),
+    };
+    Some((Transformed { changes, console: shaped.console }, event))
+}
+
+#[cfg(test)]
+mod tests;

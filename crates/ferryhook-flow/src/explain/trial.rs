@@ -1,0 +1,61 @@
+//! A trial: the rules that a connection has against rules that it might have.
+
+use std::borrow::Cow;
+
+use ferryhook_core::{Connection, Event, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::changes::{self, Change};
+use super::{Verdict, judge};
+use crate::routes::Way;
+use crate::scripts::Scripts;
+
+#[derive(Debug)]
+pub struct Trial {
+    before: Way,
+    after: Way,
+}
+
+/// One event under both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Compared {
+    pub before: Verdict,
+    pub after: Verdict,
+    /// How what would be sent differs from what is, where both send something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+}
+
+impl Compared {
+    pub fn differs(&self) -> bool {
+        self.changes_verdict() || self.changes_content()
+    }
+
+    pub fn changes_verdict(&self) -> bool {
+        std::mem::discriminant(&self.before) != std::mem::discriminant(&self.after)
+    }
+
+    pub fn changes_content(&self) -> bool {
+        !self.changes.is_empty()
+    }
+}
+
+impl Trial {
+    /// `after` is the same connection with other rules.
+    pub fn new(before: Connection, after: Connection, now: Timestamp) -> Self {
+        Self { before: Way::new(before, None, now), after: Way::new(after, None, now) }
+    }
+
+    pub async fn compare(&self, event: &Event, scripts: &Scripts) -> Compared {
+        let (before, was) = judge(event, &self.before, scripts).await;
+        let (after, would) = judge(event, &self.after, scripts).await;
+        let changes = match (was, would) {
+            // Neither has touched it.
+            (Some(Cow::Borrowed(_)), Some(Cow::Borrowed(_))) => Vec::new(),
+            (Some(was), Some(would)) => changes::between(&was, &would),
+            _ => Vec::new(),
+        };
+        Compared { before, after, changes }
+    }
+}

@@ -1,0 +1,68 @@
+//! Readmit: a request that was refused comes in after all, once what stood in its way is mended.
+//!
+//! Asked by people. The rules of the door are those of now, but its clock is that of then: a
+//! signature with a time in it was fresh when the request came. Rate and quota do not count again.
+
+use ferryhook_core::rejection::Cause;
+use ferryhook_core::{Event, Id, Rejection};
+use ferryhook_store::{StoreError, Stored};
+
+use super::letter::Letter;
+use super::proof::Claimed;
+use super::refusal::Refusal;
+use super::{Ingest, adopted, public_url, unpack};
+
+/// Why it stays out.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReadmitted {
+    #[error("{0} was not read to its end when it was refused, so there is nothing to take in")]
+    Incomplete(Id<Rejection>),
+    #[error("the source of {0} is gone")]
+    SourceGone(Id<Rejection>),
+    #[error("{id} is refused again: {reason}")]
+    Again { id: Id<Rejection>, reason: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Ingest {
+    /// Its events, those included that had come another way meanwhile. The rejection is gone then.
+    pub async fn readmit(
+        &self,
+        rejection: Stored<Rejection>,
+    ) -> Result<Vec<Id<Event>>, NotReadmitted> {
+        let door = &self.0;
+        let id = rejection.id;
+        let is_whole = matches!(rejection.cause, Cause::Signature | Cause::Unparsable);
+        if !is_whole || rejection.body_truncated {
+            return Err(NotReadmitted::Incomplete(id));
+        }
+        let route = door.routes.find(rejection.source_id).await?;
+        let route = route.ok_or(NotReadmitted::SourceGone(id))?;
+        let again = |refusal: Refusal| NotReadmitted::Again { id, reason: refusal.reason().into() };
+
+        let letter = Letter::again(&rejection);
+        let body = rejection.body.as_bytes().clone();
+        let url = public_url::again(door.settings.public_url.as_deref(), &rejection);
+        let claimed = Claimed { letter: &letter, url, body: &body, at: rejection.rejected_at };
+        let doubt = door.prove(&route, &claimed).await.map_err(again)?;
+        let now = door.env.now();
+        let crowded = || again(Refusal::Crowded);
+        let mut place = door.waiting.enter(body.len()).ok_or_else(crowded)?;
+        let arrivals = match doubt {
+            None => unpack::arrivals(door, &route, letter, body, now, &mut place),
+            Some(reason) => {
+                unpack::marked(door, &route, letter, body, now, reason).map(|one| vec![one])
+            }
+        };
+        let work = door.clone().store(route.clone(), arrivals.map_err(again)?, now, place);
+        let told = adopted::to_its_end(&door.tasks, work).await.map_err(again)?;
+        match door.store.rejections().delete(&rejection).await {
+            Ok(()) => {}
+            // Someone else did the same; the ledger or the operator has seen to the copies.
+            Err(error) if error.is_refused() => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(told.into_iter().filter_map(|told| told.id).collect())
+    }
+}

@@ -1,0 +1,71 @@
+//! Shape: what an event becomes on its way over one connection, before it is signed and sent.
+//!
+//! Asked by the courier before each attempt, with the rules as they are then: a transform that is
+//! mended counts for what already waits. The answer depends on event and rules alone, so asking
+//! twice comes to the same. It sends nothing and stores nothing.
+
+use std::borrow::Cow;
+
+use ferryhook_core::Event;
+use ferryhook_core::connection::PipelineOrder;
+use ferryhook_core::delivery::Cancel;
+use ferryhook_core::filter::Seen;
+use ferryhook_core::transform::{Outcome, Shaped, TransformError};
+
+use crate::routes::Way;
+use crate::scripts::Scripts;
+
+#[derive(Debug)]
+pub(crate) enum Shape<'a> {
+    Ready(Cow<'a, Event>),
+    /// It ends here, and that is what the rules want.
+    Unwanted(Cancel, String),
+    /// The rules could not be carried out; why, in a sentence.
+    Failed(String),
+}
+
+pub(crate) async fn shape<'a>(event: &'a Event, way: &Way, scripts: &Scripts) -> Shape<'a> {
+    let ready = match transformed(event, way, scripts).await {
+        None => Cow::Borrowed(event),
+        Some(Ok(Shaped { outcome, .. })) => match outcome {
+            Outcome::Unchanged => Cow::Borrowed(event),
+            Outcome::Changed(changed) => Cow::Owned(*changed),
+            Outcome::Dropped { reason } => {
+                return Shape::Unwanted(Cancel::TransformDropped, reason);
+            }
+        },
+        Some(Err(error)) => return Shape::Failed(error),
+    };
+    if way.connection.pipeline_order == PipelineOrder::FilterFirst {
+        return Shape::Ready(ready);
+    }
+    match way.passes(&Seen::of(&ready)) {
+        Ok(true) => Shape::Ready(ready),
+        Ok(false) => {
+            let reason = "the filter does not want what the transform made of it".to_owned();
+            Shape::Unwanted(Cancel::Filtered, reason)
+        }
+        Err(error) => Shape::Failed(format!("the filter cannot be read: {error}")),
+    }
+}
+
+/// `None` where there is no transform.
+pub(crate) async fn transformed(
+    event: &Event,
+    way: &Way,
+    scripts: &Scripts,
+) -> Option<Result<Shaped, String>> {
+    let transform = match way.transform() {
+        Ok(transform) => transform?,
+        Err(error) => return Some(Err(format!("the transform cannot be read: {error}"))),
+    };
+    let failed = |error: TransformError| format!("the transform failed: {error}");
+    let shaped = match transform.needs_thread() {
+        true => scripts.run(way.connection.id, transform.clone(), event).await,
+        false => transform.apply(event),
+    };
+    Some(shaped.map_err(failed))
+}
+
+#[cfg(test)]
+mod tests;

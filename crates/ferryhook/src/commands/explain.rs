@@ -1,0 +1,124 @@
+//! `ferryhook explain`: why an event went where it went.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use ferryhook_core::connection::PipelineOrder;
+use ferryhook_core::event::Status;
+use ferryhook_core::filter::Explanation as Clauses;
+use ferryhook_flow::explain::{Change, Explained, Verdict};
+
+use super::columns::plain;
+use super::events::story;
+use super::{answered, print_json, runtime};
+use crate::cli::Explain;
+use crate::config::Config;
+use crate::desk::orders::Asked;
+use crate::desk::view::{Explanation, LedgerVerdict};
+use crate::desk::{self};
+
+pub fn run(command: &Explain) -> anyhow::Result<ExitCode> {
+    let (config, values) = Config::load(&command.flags.0)?;
+    let asked = Asked::Explain(command.event);
+    let answer = runtime()?.block_on(desk::ask::<Explanation>(&config, &values, asked));
+    answered(answer, |explanation| match command.json {
+        true => print_json(&explanation),
+        false => Ok(write!(std::io::stdout().lock(), "{}", tell(&explanation))?),
+    })
+}
+
+/// Writing into a string cannot fail.
+fn tell(explanation: &Explanation) -> String {
+    let Explanation { story, connections, .. } = explanation;
+    let mut text = story::facts(story);
+    if let (Status::SignatureFailed, Some(reason)) =
+        (story.line.status, &story.line.processing_error)
+    {
+        let _ = writeln!(text, "\nsignature   does not hold: {}", plain(reason));
+    }
+    let _ = writeln!(text, "\nledger      {}", ledger(explanation));
+    if connections.is_empty() {
+        text.push_str("\nits source has no connections\n");
+    }
+    for connection in connections {
+        text.push_str(&told(connection));
+    }
+    text.push_str(&story::deliveries(story));
+    text.push_str(&story::attempts(story));
+    text
+}
+
+fn ledger(explanation: &Explanation) -> String {
+    let copies = explanation.story.line.duplicate_count;
+    let until = explanation.ledger.remembered_until;
+    let until = until.map(|at| format!("; remembered until {at}")).unwrap_or_default();
+    match &explanation.ledger.verdict {
+        LedgerVerdict::NoKey => "no key: nothing tells a copy of it from another event".to_owned(),
+        LedgerVerdict::First => match copies {
+            0 => format!("new: the first with its key, and no copy came{until}"),
+            copies => format!("new: the first with its key; {copies} copies came behind it{until}"),
+        },
+        LedgerVerdict::Other { first } => {
+            format!("its key was forgotten meanwhile and belongs to {first} now{until}")
+        }
+        LedgerVerdict::Forgotten => "its key is forgotten: a copy would be a new event".to_owned(),
+    }
+}
+
+fn told(explained: &Explained) -> String {
+    let mut text = format!("\nconnection  {}: ", plain(&explained.connection));
+    text.push_str(&match &explained.verdict {
+        Verdict::Delivered => "wanted".to_owned(),
+        Verdict::OtherType => {
+            format!("not wanted, its type is none of {}", plain(&explained.event_types.join(", ")))
+        }
+        Verdict::Filtered => "not wanted, the filter does not hold".to_owned(),
+        Verdict::Dropped { reason } => format!("dropped by the transform: {}", plain(reason)),
+        Verdict::Failed { reason } => format!("fails: {}", plain(reason)),
+    });
+    text.push('\n');
+    let filter = explained.filter.as_ref().map(clauses).unwrap_or_default();
+    let transform = explained.transform.as_ref().map(|transform| {
+        let changes = match transform.changes.is_empty() {
+            true => "  transform changes nothing\n".to_owned(),
+            false => format!("  transform\n{}", self::changes(&transform.changes)),
+        };
+        let console = transform.console.iter().map(|line| format!("    console: {}\n", plain(line)));
+        changes + &console.collect::<String>()
+    });
+    let transform = transform.unwrap_or_default();
+    match explained.pipeline_order {
+        PipelineOrder::FilterFirst => text + &filter + &transform,
+        PipelineOrder::TransformFirst => text + &transform + &filter,
+    }
+}
+
+/// One line a clause: a sign whether it holds, where it looked, what it wanted, what it saw.
+fn clauses(explanation: &Clauses) -> String {
+    let mut text = "  filter\n".to_owned();
+    for clause in &explanation.clauses {
+        let sign = if clause.holds { '+' } else { '-' };
+        let saw = match &clause.saw[..] {
+            [] => "nothing".to_owned(),
+            values => values.join(", "),
+        };
+        let (said, saw) = (plain(&clause.to_string()), plain(&saw));
+        let _ = writeln!(text, "    {sign} {said}   saw {saw}");
+    }
+    text
+}
+
+pub(super) fn changes(changes: &[Change]) -> String {
+    let mut text = String::new();
+    for Change { at, before, after } in changes {
+        let at = plain(at);
+        let _ = match (before.as_deref().map(plain), after.as_deref().map(plain)) {
+            (Some(before), Some(after)) => writeln!(text, "    ~ {at}: {before} -> {after}"),
+            (None, Some(after)) => writeln!(text, "    + {at}: {after}"),
+            (Some(before), None) => writeln!(text, "    - {at}: {before}"),
+            (None, None) => Ok(()),
+        };
+    }
+    text
+}

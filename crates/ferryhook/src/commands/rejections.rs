@@ -1,0 +1,86 @@
+//! `ferryhook rejections`: what a source refused and why, and letting it in after all.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::columns::{Columns, or_dash, plain};
+use super::{answered, print_json, runtime};
+use crate::cli::{RejectionsCommand, RejectionsList, RejectionsReadmit};
+use crate::config::Config;
+use crate::desk;
+use crate::desk::orders::{Asked, Readmit, Refused};
+use crate::desk::view::{Readmitted, RejectionList};
+
+/// Some of what should have been let in stayed out.
+const SOME_REFUSED: u8 = 1;
+
+pub fn run(command: &RejectionsCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        RejectionsCommand::List(asked) => list(asked),
+        RejectionsCommand::Readmit(asked) => readmit(asked),
+    }
+}
+
+fn list(command: &RejectionsList) -> anyhow::Result<ExitCode> {
+    let (config, values) = Config::load(&command.flags.0)?;
+    let RejectionsList { source, cause, limit, .. } = command;
+    let asked = Refused { source: source.clone(), cause: *cause, limit: usize::from(*limit) };
+    let asked = Asked::ListRejections(asked);
+    let answer = runtime()?.block_on(desk::ask::<RejectionList>(&config, &values, asked));
+    answered(answer, |list| match command.json {
+        true => print_json(&list),
+        false => print_list(&list),
+    })
+}
+
+fn print_list(list: &RejectionList) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if list.data.is_empty() {
+        return Ok(writeln!(out, "nothing was refused")?);
+    }
+    let mut columns = Columns::new(["REJECTION", "AT", "CAUSE", "FROM", "BYTES", "WHY"]);
+    for one in &list.data {
+        columns.line([
+            one.rejection_id.to_string(),
+            one.rejected_at.to_string(),
+            one.cause.clone(),
+            or_dash(one.source_ip.as_ref()),
+            one.body_bytes.to_string(),
+            or_dash(one.detail.as_ref()),
+        ]);
+    }
+    write!(out, "{}", columns.show())?;
+    if list.has_more {
+        writeln!(out, "there may be older ones; see --limit")?;
+    }
+    Ok(())
+}
+
+fn readmit(command: &RejectionsReadmit) -> anyhow::Result<ExitCode> {
+    let (config, values) = Config::load(&command.flags.0)?;
+    let RejectionsReadmit { source, rejections, cause, .. } = command;
+    let order = Readmit { source: source.clone(), ids: rejections.clone(), cause: *cause };
+    let asked = Asked::Readmit(order);
+    let answer = runtime()?.block_on(desk::ask::<Readmitted>(&config, &values, asked));
+    let stayed_out = answer.as_ref().is_ok_and(|told| !told.refused.is_empty());
+    let code = answered(answer, |told| match command.json {
+        true => print_json(&told),
+        false => print_readmitted(&told),
+    })?;
+    Ok(if stayed_out { ExitCode::from(SOME_REFUSED) } else { code })
+}
+
+fn print_readmitted(told: &Readmitted) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for event in &told.events {
+        writeln!(out, "{event}")?;
+    }
+    for reason in &told.refused {
+        writeln!(out, "{}", plain(reason))?;
+    }
+    writeln!(out, "{} events let in, {} refused again", told.events.len(), told.refused.len())?;
+    if told.has_more {
+        writeln!(out, "there are older ones; run it again")?;
+    }
+    Ok(())
+}
