@@ -12,7 +12,7 @@
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
-//!   [`event_types`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
+//!   [`event_types`], [`filter`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
 //!   [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
@@ -52,7 +52,10 @@ pub mod source;
 // What is decided on the way, by functions that only look.
 pub mod dedup;
 pub mod event_types;
+pub mod filter;
 pub mod hops;
+pub mod json;
+pub mod json_path;
 pub mod order_key;
 pub mod outgoing;
 pub mod signature;

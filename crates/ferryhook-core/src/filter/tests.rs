@@ -1,0 +1,35 @@
+use super::*;
+use crate::{Event, Headers, samples};
+
+mod rules;
+
+/// An event with this body and nothing else.
+fn event(body: &str) -> Event {
+    Event {
+        body: body.to_owned().into(),
+        payload: None,
+        headers: Headers::default(),
+        content_type: None,
+        query: None,
+        path: None,
+        ..samples::event()
+    }
+}
+
+fn filter(text: &str) -> Filter {
+    Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn matches(text: &str, event: &Event) -> bool {
+    let (filter, seen) = (filter(text), Seen::of(event));
+    let verdict = filter.matches(&seen);
+    assert_eq!(filter.explain(&seen).holds, verdict, "{text}");
+    verdict
+}
+
+fn refusal(text: &str) -> String {
+    match Filter::parse(text) {
+        Ok(_) => panic!("{text} was not refused"),
+        Err(error) => error.to_string(),
+    }
+}
