@@ -20,6 +20,7 @@ pub use parse::BadRule;
 pub use providers::{event_type_of, event_type_rule, event_type_rule_of};
 pub use rule::Rule;
 
+pub(crate) use arriving::decoded;
 pub(crate) use json::Tree;
 pub(crate) use parse::body_path;
 pub(crate) use providers::{Batch, batch_of};

@@ -13,7 +13,7 @@
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
 //!   [`event_types`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
-//!   [`traceparent`];
+//!   [`traceparent`], after [`transform`] gave it its shape;
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -58,6 +58,7 @@ pub mod outgoing;
 pub mod signature;
 pub mod split;
 pub mod traceparent;
+pub mod transform;
 
 // What is fetched instead of awaited.
 pub mod run;

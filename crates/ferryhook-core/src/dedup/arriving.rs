@@ -68,7 +68,7 @@ fn form_field<'a>(form: &'a str, name: &str) -> Option<Cow<'a, str>> {
 }
 
 /// `None` when the escapes do not make text. A lone percent sign is itself.
-fn decoded(text: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decoded(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains(['%', '+']) {
         return Some(text.into());
     }
