@@ -12,8 +12,8 @@
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
-//!   [`event_types`], [`filter`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
-//!   [`traceparent`];
+//!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
+//!   what leaves [`signature`], [`outgoing`] and [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -61,6 +61,7 @@ pub mod outgoing;
 pub mod signature;
 pub mod split;
 pub mod traceparent;
+pub mod transform;
 
 // What is fetched instead of awaited.
 pub mod run;

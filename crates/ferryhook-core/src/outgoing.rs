@@ -99,6 +99,16 @@ pub fn check_custom(name: &str, value: &str) -> Result<(), BadHeader> {
     names::check_reserved(name)
 }
 
+/// Whether a transform may give this header to an event: what a connection may have, except what
+/// is never passed on from an event.
+pub fn check_made(name: &str, value: &str) -> Result<(), BadHeader> {
+    check_custom(name, value)?;
+    match names::ends_here(name) {
+        true => Err(BadHeader::NotPassedOn(name.to_owned())),
+        false => Ok(()),
+    }
+}
+
 /// The same for all headers of a connection.
 pub fn check_all_custom(headers: &Headers) -> Result<(), BadHeader> {
     if headers.len() > CUSTOM_MAX {

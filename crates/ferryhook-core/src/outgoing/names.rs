@@ -19,6 +19,8 @@ pub enum BadHeader {
     Transport(String),
     #[error("{0} is set by Ferryhook and cannot be replaced")]
     Ours(String),
+    #[error("{0} is not passed on from an event; make it a header of the connection")]
+    NotPassedOn(String),
 }
 
 /// How a message is framed and carried from one hop to the next.

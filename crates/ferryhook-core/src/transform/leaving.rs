@@ -1,0 +1,95 @@
+//! The event as a transform leaves it: what follows from another body, and who may set a header.
+
+use super::{Fault, Outcome, incoming, limits};
+use crate::{Body, Event, Headers, outgoing};
+
+const JSON: &str = "application/json";
+
+/// Headers that describe the bytes of a body, and lie when it becomes another.
+const ABOUT_THE_BODY: [&str; 5] =
+    ["content-digest", "content-encoding", "content-md5", "digest", "repr-digest"];
+
+/// What is different; `None` stays as it is.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) body: Option<Vec<u8>>,
+    /// Of the new body, unless the headers say it.
+    pub(super) content_type: Option<String>,
+    /// All of them.
+    pub(super) headers: Option<Headers>,
+    pub(super) method: Option<String>,
+    pub(super) path: Option<String>,
+    pub(super) query: Option<String>,
+}
+
+impl Changes {
+    /// A body of JSON, which says so unless it already did.
+    pub(super) fn json(event: &Event, body: String) -> Result<Self, Fault> {
+        let is_json = incoming::is_json(event);
+        Self::bytes(event, body.into_bytes()).map(|changes| Self {
+            content_type: (changes.body.is_some() && !is_json).then(|| JSON.to_owned()),
+            ..changes
+        })
+    }
+
+    pub(super) fn bytes(event: &Event, body: Vec<u8>) -> Result<Self, Fault> {
+        if body.len() > limits::OUTPUT_BYTES_MAX {
+            return Err(Fault::TooLarge);
+        }
+        let is_same = event.body.as_bytes() == &body;
+        Ok(Self { body: (!is_same).then_some(body), ..Self::default() })
+    }
+
+    pub(super) fn of(self, event: &Event) -> Outcome {
+        let Self { body, content_type, headers, method, path, query } = self;
+        let mut changed = event.clone();
+        if let Some(headers) = headers {
+            changed.headers = headers;
+        }
+        if let Some(content_type) = content_type {
+            changed.content_type = Some(content_type);
+        }
+        if let Some(body) = body {
+            changed.body = Body::from(body);
+            changed.payload = None;
+            let still_true =
+                |name: &str| !ABOUT_THE_BODY.iter().any(|other| name.eq_ignore_ascii_case(other));
+            if changed.headers.iter().any(|(name, _)| !still_true(name)) {
+                let kept = changed.headers.iter().filter(|(name, _)| still_true(name));
+                changed.headers = kept.collect();
+            }
+        }
+        changed.method = method.or(changed.method);
+        changed.path = path.or(changed.path);
+        changed.query = query.or(changed.query);
+        match changed == *event {
+            true => Outcome::Unchanged,
+            false => Outcome::Changed(Box::new(changed)),
+        }
+    }
+}
+
+/// The headers with some of them set or, without a value, removed. Names are compared without
+/// regard to case; what is not named stays in its place, repeats included.
+pub(super) fn with_headers(
+    before: &Headers,
+    set: &[(String, Option<String>)],
+) -> Result<Headers, Fault> {
+    for (name, value) in set {
+        if let Some(value) = value {
+            outgoing::check_made(name, value)?;
+        }
+    }
+    let is_set = |name: &str| set.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let kept = before.iter().filter(|(name, _)| !is_set(name));
+    let added = set.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_deref()?)));
+    let headers: Headers = kept.chain(added).collect();
+    if headers.len() > limits::HEADERS_MAX {
+        return Err(Fault::Shape(format!(
+            "a request has at most {} headers, and the transform made {}",
+            limits::HEADERS_MAX,
+            headers.len()
+        )));
+    }
+    Ok(headers)
+}
