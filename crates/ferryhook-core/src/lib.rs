@@ -11,9 +11,10 @@
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
-//! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
-//!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
-//!   what leaves [`signature`], [`outgoing`] and [`traceparent`];
+//! - what is decided about it on the way: [`verify`], [`split`], [`dedup`] and [`hops`] at the door,
+//!   with what the table of [`providers`] knows, then [`event_types`], [`filter`] (with
+//!   [`json_path`]) and [`order_key`], then [`transform`], and for what leaves [`signature`],
+//!   [`outgoing`] and [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -58,10 +59,12 @@ pub mod json;
 pub mod json_path;
 pub mod order_key;
 pub mod outgoing;
+pub mod providers;
 pub mod signature;
 pub mod split;
 pub mod traceparent;
 pub mod transform;
+pub mod verify;
 
 // What is fetched instead of awaited.
 pub mod run;

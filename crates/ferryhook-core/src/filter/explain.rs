@@ -5,7 +5,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::rule::{Rule, Test};
 use super::seen::{BodyKind, Seen};
@@ -22,18 +22,18 @@ const SHOWN_ITEMS_MAX: usize = 3;
 /// Clauses in one explanation: a filter that goes into lists of lists has more answers than clauses.
 const EXPLAINED_MAX: usize = 1_000;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     pub holds: bool,
     pub body: BodyKind,
     /// It would have taken too long, and does not match because of that.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gave_up: bool,
     pub clause: Explained,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explained {
     /// Where it stands in the filter: a JSON pointer.
@@ -41,19 +41,19 @@ pub struct Explained {
     /// `all`, `any` or `not`, and then there are clauses; or the operator.
     pub operator: String,
     /// Where it looks.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
     /// What it wants, as JSON.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// What it saw, as JSON, cut if it is long.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saw: Option<Vec<String>>,
     /// How many there were, if not all are shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<usize>,
     pub holds: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clauses: Vec<Explained>,
 }
 
