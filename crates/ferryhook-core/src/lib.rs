@@ -11,7 +11,8 @@
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
-//! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
+//! - what is decided about it on the way: [`verify`], [`split`], [`dedup`] and [`hops`] at the door,
+//!   with what the table of [`providers`] knows, then
 //!   [`event_types`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
 //!   [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
@@ -55,9 +56,11 @@ pub mod event_types;
 pub mod hops;
 pub mod order_key;
 pub mod outgoing;
+pub mod providers;
 pub mod signature;
 pub mod split;
 pub mod traceparent;
+pub mod verify;
 
 // What is fetched instead of awaited.
 pub mod run;

@@ -1,42 +1,14 @@
-//! What each provider calls an event, what type it says it is, and how it sends several at once.
+//! The table: one row for each provider, sorted by name.
 //!
 //! A row has an id only where the provider promises one that is the same for every copy of an
 //! event and for nothing else. Many send ids that are neither (a payment's id comes with each of
 //! its changes), and a hash of the body fails where two events say the same: both would lose
 //! events. Such a row leaves the id to the source's own expression.
 
-use Batch::{At, Body, No};
-
-use serde_json::Value;
-
-use super::{Arriving, BadRule, EVENT_TYPE_SETTING, Rule};
-use crate::Source;
-
-struct Provider {
-    name: &'static str,
-    /// Both are expressions; empty where there is nothing to go by.
-    id: &'static str,
-    event_type: &'static str,
-    batch: Batch,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Batch {
-    No,
-    /// The body is a list of events and nothing else.
-    Body,
-    /// A list inside of an envelope, whose other fields would be lost: split only when asked to.
-    At(&'static str),
-}
-
-const fn row(
-    name: &'static str,
-    id: &'static str,
-    event_type: &'static str,
-    batch: Batch,
-) -> Provider {
-    Provider { name, id, event_type, batch }
-}
+use super::Batch::{At, Body, No};
+use super::schemes::{STANDARD, SVIX, hmac, hmac_base64, named, one, stripe_like};
+use super::{Provider, row};
+use crate::verify::scheme::{TimePlace, Unit};
 
 /// The documented form is type, object, subscription and, where there is one, the time. Classic
 /// subscriptions have no object type; associations and merges name their object differently. Two
@@ -50,15 +22,17 @@ const ADYEN: &str = "{body.NotificationRequestItem.pspReference}\
     :{body.NotificationRequestItem.eventCode}:{body.NotificationRequestItem.success}";
 
 /// By name; found by binary search.
-static PROVIDERS: [Provider; 107] = [
+pub(super) static PROVIDERS: &[Provider] = &[
     row("adyen", ADYEN, "body.NotificationRequestItem.eventCode", At("notificationItems")),
     row("adyen-platform", "", "body.type", No),
+    row("airtable", "", "", No),
     row("airwallex", "body.id", "body.name", No),
     row("alchemy", "body.id", "body.type", No),
     // The communication's id, as the ledger was first specified. Where one call raises several
     // events, a source says `{body.event}:{body.body.id}` instead.
     row("aloware", "body.body.id|body.id", "body.event", No),
-    row("anthropic", "headers.webhook-id", "body.data.type|body.type", No),
+    row("anthropic", "headers.webhook-id", "body.data.type|body.type", No)
+        .settled(&[one(STANDARD.scheme())]),
     row("asana", "", "{body.resource.resource_type}.{body.action}", At("events")),
     row("auth0", "body.log_id", "body.data.type", Body),
     row("aws-sns", "headers.x-amz-sns-message-id|body.MessageId", "body.Type", No),
@@ -66,6 +40,7 @@ static PROVIDERS: [Provider; 107] = [
     row("bigcommerce", "headers.webhook-id|body.hash", "body.scope", No),
     row("bitbucket", "headers.x-request-uuid", "headers.x-event-key", No),
     row("box", "headers.box-delivery-id", "body.trigger", No),
+    row("braintree", "", "", No),
     row(
         "calcom",
         "{body.triggerEvent}:{body.payload.uid}:{body.createdAt}",
@@ -76,7 +51,7 @@ static PROVIDERS: [Provider; 107] = [
     row("cashfree", "", "body.type", No),
     row("chargebee", "body.id", "body.event_type", No),
     row("circle", "body.notificationId", "body.notificationType", No),
-    row("clerk", "headers.svix-id", "body.type", No),
+    row("clerk", "headers.svix-id", "body.type", No).settled(&[one(SVIX.scheme())]),
     row(
         "cloudevents",
         "{headers.ce-source|body.source}:{headers.ce-id|body.id}",
@@ -87,6 +62,7 @@ static PROVIDERS: [Provider; 107] = [
     row("coinbase-commerce", "body.event.id", "body.event.type", No),
     row("contentful", "headers.x-contentful-idempotency-key", "headers.x-contentful-topic", No),
     row("courier", "", "body.type", No),
+    row("custom", "", "", No),
     row("customerio", "body.event_id", "{body.object_type}.{body.metric}", No),
     row("discord", "body.id", "body.event.type|body.type", No),
     row(
@@ -95,32 +71,53 @@ static PROVIDERS: [Provider; 107] = [
         "body.event",
         No,
     ),
+    row("dropbox", "", "", No),
+    row("dropbox-sign", "", "body.event.event_type", No),
     row("ebay", "body.notification.notificationId", "body.metadata.topic", No),
     row("elevenlabs", "{body.type}:{body.data.conversation_id}", "body.type", No),
     row("finch", "headers.finch-event-id", "body.event_type", No),
     row("front", "body.payload.id", "body.type", No),
     row("fusionauth", "body.event.id", "body.event.type", No),
-    row("github", "headers.x-github-delivery", "headers.x-github-event", No),
+    row("github", "headers.x-github-delivery", "headers.x-github-event", No).settled(&[one(hmac(
+        &["x-hub-signature-256"],
+    )
+    .prefix("sha256=")
+    .scheme())]),
     row("gitlab", "headers.idempotency-key|headers.webhook-id", "headers.x-gitlab-event", No),
     row(
         "gocardless",
         "body.meta.webhook_id|body.id",
         "{body.resource_type}.{body.action}",
         At("events"),
-    ),
-    row("hubspot", HUBSPOT, "body.subscriptionType", Body),
+    )
+    .settled(&[one(hmac(&["webhook-signature"]).scheme())]),
+    row("hubspot", HUBSPOT, "body.subscriptionType", Body).settled(&[named(
+        "v3",
+        hmac_base64(&["x-hubspot-signature-v3"])
+            .timed(TimePlace::Header("x-hubspot-request-timestamp"), Unit::Milliseconds)
+            .over(&["{method}{url}{body}{timestamp}", "{method}{url-decoded}{body}{timestamp}"])
+            .within(300)
+            .scheme(),
+    )]),
     row("intercom", "body.id", "body.topic", No),
     row("jira", "headers.x-atlassian-webhook-identifier", "body.webhookEvent", No),
     row("klaviyo", "body.external_id", "body.topic", At("data")),
     row("knock", "body.id", "body.type", No),
     row("lemonsqueezy", "", "headers.x-event-name|body.meta.event_name", No),
     row("line", "body.webhookEventId", "body.type", At("events")),
-    row("linear", "headers.linear-delivery", "{body.type}[.{body.action}]", No),
+    row("linear", "headers.linear-delivery", "{body.type}[.{body.action}]", No).settled(&[one(
+        hmac(&["linear-signature"])
+            .timed(TimePlace::Body("webhookTimestamp"), Unit::Milliseconds)
+            .within(60)
+            .scheme(),
+    )]),
     row("linkedin", "body.notificationId", "body.type", No),
-    row("lithic", "headers.webhook-id", "body.event_type", No),
+    row("lithic", "headers.webhook-id", "body.event_type", No).settled(&[one(STANDARD.scheme())]),
     row("livekit", "body.id", "body.event", No),
     row("mailchimp", "", "body.type", No),
     row("mailgun", "body.event-data.id", "body.event-data.event", No),
+    row("mandrill", "", "", No),
+    row("messagebird", "", "", No),
     row("meta", "", "body.object", At("entry")),
     row("microsoft-graph", "body.id", "body.changeType", At("value")),
     row("modern-treasury", "headers.x-webhook-id", "{headers.x-topic}[.{body.event}]", No),
@@ -133,7 +130,13 @@ static PROVIDERS: [Provider; 107] = [
     row("okta", "body.uuid|body.eventId", "body.eventType", At("data.events")),
     row("openai", "headers.webhook-id|body.id", "body.type", No),
     row("orb", "body.id", "body.type", No),
-    row("paddle", "body.event_id", "body.event_type", No),
+    row("paddle", "body.event_id", "body.event_type", No).settled(&[one(hmac(&[
+        "paddle-signature",
+    ])
+    .pairs(';', "ts", &["h1"])
+    .over(&["{timestamp}:{body}"])
+    .within(5)
+    .scheme())]),
     row("pagerduty", "body.event.id", "body.event.event_type", No),
     row("paypal", "body.id", "body.event_type", No),
     row("paystack", "", "body.event", No),
@@ -152,7 +155,8 @@ static PROVIDERS: [Provider; 107] = [
     row("pusher", "", "body.name", At("events")),
     row("qstash", "headers.upstash-message-id", "", No),
     row("quickbooks", "body.id", "body.type", Body),
-    row("razorpay", "headers.x-razorpay-event-id", "body.event", No),
+    row("razorpay", "headers.x-razorpay-event-id", "body.event", No)
+        .settled(&[one(hmac(&["x-razorpay-signature"]).scheme())]),
     row(
         "recurly",
         "{body.id}:{body.event_type}:{body.event_time}",
@@ -160,7 +164,7 @@ static PROVIDERS: [Provider; 107] = [
         No,
     ),
     row("replicate", "headers.webhook-id", "body.status", No),
-    row("resend", "headers.svix-id", "body.type", No),
+    row("resend", "headers.svix-id", "body.type", No).settled(&[one(SVIX.scheme())]),
     row("retell", "", "body.event", No),
     row("revolut", "", "body.event", No),
     row("ringcentral", "body.uuid", "body.event", No),
@@ -169,11 +173,24 @@ static PROVIDERS: [Provider; 107] = [
     row("sendgrid", "body.sg_event_id", "body.event", Body),
     row("sentry", "headers.request-id", "{headers.sentry-hook-resource}[.{body.action}]", No),
     // The event's id is shared by all subscriptions to a topic; this one is the delivery's.
-    row("shopify", "headers.x-shopify-webhook-id", "headers.x-shopify-topic", No),
-    row("slack", "body.event_id", "body.event.type|body.type", No),
+    row("shopify", "headers.x-shopify-webhook-id", "headers.x-shopify-topic", No)
+        .settled(&[one(hmac_base64(&["x-shopify-hmac-sha256", "shopify-hmac-sha256"]).scheme())]),
+    row("slack", "body.event_id", "body.event.type|body.type", No).settled(&[one(hmac(&[
+        "x-slack-signature",
+    ])
+    .prefix("v0=")
+    .timed(TimePlace::Header("x-slack-request-timestamp"), Unit::Seconds)
+    .over(&["v0:{timestamp}:{body}"])
+    .within(300)
+    .scheme())]),
     row("smartcar", "body.eventId", "body.eventType", No),
-    row("square", "body.event_id", "body.type", No),
-    row("standard-webhooks", "headers.webhook-id", "body.type", No),
+    row("square", "body.event_id", "body.type", No).settled(&[one(hmac_base64(&[
+        "x-square-hmacsha256-signature",
+    ])
+    .over(&["{url}{body}"])
+    .scheme())]),
+    row("standard-webhooks", "headers.webhook-id", "body.type", No)
+        .settled(&[one(STANDARD.scheme())]),
     row(
         "strava",
         "{body.object_type}:{body.object_id}:{body.aspect_type}:{body.event_time}",
@@ -181,8 +198,14 @@ static PROVIDERS: [Provider; 107] = [
         No,
     ),
     row("stream", "headers.x-webhook-id", "body.type", No),
-    row("stripe", "body.id", "body.type", No),
-    row("svix", "headers.svix-id|headers.webhook-id", "body.type", No),
+    row("stripe", "body.id", "body.type", No).settled(&[one(stripe_like(
+        &["stripe-signature"],
+        &["v1"],
+    )
+    .within(300)
+    .scheme())]),
+    row("svix", "headers.svix-id|headers.webhook-id", "body.type", No)
+        .settled(&[one(SVIX.scheme()), one(STANDARD.scheme())]),
     row("tally", "body.eventId", "body.eventType", No),
     row("telegram", "body.update_id", "", No),
     row("telnyx", "body.data.id", "body.data.event_type", No),
@@ -195,9 +218,12 @@ static PROVIDERS: [Provider; 107] = [
         No,
     ),
     row("twitch", "headers.twitch-eventsub-message-id", "body.subscription.type", No),
+    row("twitter", "", "", No),
     row("typeform", "body.event_id", "body.event_type", No),
     row("vercel", "body.id", "body.type", No),
+    row("vonage", "", "", No),
     row("webflow", "", "body.triggerType", No),
+    row("wix", "", "", No),
     // Its delivery id is made of the current second, so two deliveries can share it.
     row("woocommerce", "", "headers.x-wc-webhook-topic", No),
     row("workos", "body.id", "body.event", No),
@@ -210,46 +236,3 @@ static PROVIDERS: [Provider; 107] = [
     row("zendesk", "body.id", "body.type", No),
     row("zoom", "", "body.event", No),
 ];
-
-fn find(name: &str) -> Option<&'static Provider> {
-    let name = name.to_ascii_lowercase();
-    let at = PROVIDERS.binary_search_by(|provider| provider.name.cmp(&name)).ok()?;
-    PROVIDERS.get(at)
-}
-
-impl Rule {
-    /// How events of this provider are told apart, where it gives them something to go by.
-    pub fn of_provider(name: &str) -> Option<Self> {
-        preset(find(name)?.id)
-    }
-}
-
-/// Where this provider says what type an event is. For whoever asks for more than one event.
-pub fn event_type_rule(provider: &str) -> Option<Rule> {
-    preset(find(provider)?.event_type)
-}
-
-/// The same for a source, whose own word (`eventType` among its settings) counts before that of
-/// its provider.
-pub fn event_type_rule_of(source: &Source) -> Result<Option<Rule>, BadRule> {
-    match source.config.get(EVENT_TYPE_SETTING).and_then(Value::as_str) {
-        Some(expression) => Rule::parse(expression).map(Some),
-        None => Ok(event_type_rule(&source.provider)),
-    }
-}
-
-pub fn event_type_of(provider: &str, arriving: &Arriving<'_>) -> Option<String> {
-    event_type_rule(provider)?.text(arriving)
-}
-
-pub(crate) fn batch_of(provider: &str) -> Batch {
-    find(provider).map_or(No, |provider| provider.batch)
-}
-
-/// Every preset is understood; a test reads them all.
-fn preset(expression: &str) -> Option<Rule> {
-    Rule::parse(expression).ok()
-}
-
-#[cfg(test)]
-mod tests;
