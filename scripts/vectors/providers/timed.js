@@ -193,7 +193,7 @@ export default [
   }),
   // Not Twitch's own library; the one its community uses.
   row('twitch', '@twurple/eventsub-http', {
-    tolerance: undefined, time: (at) => new Date(at * 1000).toISOString(),
+    recommended: true, time: (at) => new Date(at * 1000).toISOString(),
     digest: ({ secret, body, at }) => hmac('sha256', secret, 'e76c6bd4-55c9-4987-8304-da1588d8988b', new Date(at * 1000).toISOString(), body),
     signature: 'Twitch-Eventsub-Message-Signature', needs: ['Twitch-Eventsub-Message-Id', 'Twitch-Eventsub-Message-Timestamp'],
     headers: ({ signatures, at }) => ({
