@@ -53,6 +53,7 @@ pub mod source;
 // What is decided on the way, by functions that only look.
 pub mod dedup;
 pub mod event_types;
+pub mod handshake;
 pub mod hops;
 pub mod order_key;
 pub mod outgoing;

@@ -76,7 +76,8 @@ fn vectors() -> Vec<(String, Vec<Vector>)> {
     let read = |path: &std::path::PathBuf| {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(path).expect("a file of vectors");
-        let list = serde_json::from_str(&text).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        let list =
+            serde_json::from_str(&text).unwrap_or_else(|problem| panic!("{name}: {problem}"));
         (name, list)
     };
     files.iter().map(read).collect()
