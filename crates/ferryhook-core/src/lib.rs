@@ -12,7 +12,7 @@
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`verify`], [`split`], [`dedup`] and [`hops`] at the door,
-//!   with what the table of [`providers`] knows, then [`event_types`], [`filter`] (with
+//!   after a [`handshake`], with what the table of [`providers`] knows, then [`event_types`], [`filter`] (with
 //!   [`json_path`]) and [`order_key`], then [`transform`], and for what leaves [`signature`],
 //!   [`outgoing`] and [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
@@ -53,7 +53,11 @@ pub mod source;
 // What is decided on the way, by functions that only look.
 pub mod dedup;
 pub mod event_types;
+<<<<<<< HEAD
 pub mod filter;
+=======
+pub mod handshake;
+>>>>>>> vectors
 pub mod hops;
 pub mod json;
 pub mod json_path;

@@ -59,6 +59,11 @@ impl Rule {
         is_fit.then_some(text)
     }
 
+    /// All of it, however long it is.
+    pub(crate) fn whole(&self, arriving: &Arriving<'_>) -> Option<String> {
+        self.filled(arriving, |value| value)
+    }
+
     fn filled<'a>(
         &self,
         arriving: &Arriving<'a>,
