@@ -121,6 +121,11 @@ impl Handshakes {
     }
 }
 
+/// Whether this provider makes up its secret and hands it over in a handshake.
+pub fn brings_secret(provider: &str) -> bool {
+    handshakes_of(provider).iter().any(|one| matches!(one.effect, Effect::Keep(_)))
+}
+
 /// Every expression of the catalogue is understood; a test reads them all.
 fn rule(expression: &str) -> Option<Rule> {
     Rule::parse(expression).ok()

@@ -53,11 +53,8 @@ pub mod source;
 // What is decided on the way, by functions that only look.
 pub mod dedup;
 pub mod event_types;
-<<<<<<< HEAD
 pub mod filter;
-=======
 pub mod handshake;
->>>>>>> vectors
 pub mod hops;
 pub mod json;
 pub mod json_path;

@@ -94,12 +94,11 @@ pub async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
         }
         PipelineOrder::TransformFirst if explained.verdict != Verdict::OtherType => {
             let told = transformed(event, way, scripts).await;
-            let (told, shaped) = told.map_or((None, Some(Cow::Borrowed(event))), |(told, shaped)| {
-                (Some(told), shaped)
-            });
+            let (told, shaped) = told
+                .map_or((None, Some(Cow::Borrowed(event))), |(told, shaped)| (Some(told), shaped));
             explained.transform = told;
-            explained.filter = shaped
-                .and_then(|shaped| filter.map(|filter| filter.explain(&Seen::of(&shaped))));
+            explained.filter =
+                shaped.and_then(|shaped| filter.map(|filter| filter.explain(&Seen::of(&shaped))));
         }
         PipelineOrder::TransformFirst => {}
     }

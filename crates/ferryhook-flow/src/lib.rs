@@ -19,10 +19,10 @@ mod terms;
 
 mod attempt;
 pub mod courier;
-pub mod explain;
-mod shape;
 pub mod dead_letters;
+pub mod explain;
 pub mod replay;
+mod shape;
 mod sweep;
 
 pub mod feed;

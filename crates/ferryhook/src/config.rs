@@ -104,7 +104,9 @@ impl Config {
                 "a number of seconds from 0 to 300",
             )?),
             public_url: match values.get("publicUrl") {
-                Some(_) => Some(values.parse("publicUrl", "a URL such as https://hooks.example.com")?),
+                Some(_) => {
+                    Some(values.parse("publicUrl", "a URL such as https://hooks.example.com")?)
+                }
                 None => None,
             },
             ingest: Ingest {

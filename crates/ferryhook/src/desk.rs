@@ -51,13 +51,7 @@ pub enum Complaint {
 
 impl Desk {
     /// In a server.
-    pub fn of(
-        courier: Courier,
-        ingest: Ingest,
-        store: Store,
-        env: Env,
-        routes: Routes,
-    ) -> Self {
+    pub fn of(courier: Courier, ingest: Ingest, store: Store, env: Env, routes: Routes) -> Self {
         let scripts = courier.scripts().clone();
         Self { store, env, routes, courier: Some(courier), ingest: Some(ingest), scripts }
     }

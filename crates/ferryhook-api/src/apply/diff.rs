@@ -4,6 +4,7 @@
 
 use ferryhook_core::connection::{self, DestinationType, PipelineOrder};
 use ferryhook_core::dedup::EVENT_TYPE_SETTING;
+use ferryhook_core::handshake::brings_secret;
 use ferryhook_core::secret::Previous;
 use ferryhook_core::source::{self, ConnectionType};
 use ferryhook_core::{Connection, Env, Id, Map, Secret, Source, Timestamp, split};
@@ -134,19 +135,22 @@ impl Difference {
 fn wanted_source(spec: &SourceSpec, was: Option<&Source>, owner: Owner, env: &Env) -> Source {
     let now = env.now();
     let was = was.cloned().unwrap_or_else(|| new_source(owner, env));
+    // Where the provider brings it, the file need not have it.
+    let brought = was.signing_secret.clone().filter(|_| brings_secret(&spec.provider));
+    let signing_secret = spec.signing_secret.clone().or(brought);
     let previous_secrets = match &was.signing_secret {
-        Some(old) if spec.signing_secret.as_ref().is_some_and(|new| new != old) => {
+        Some(old) if signing_secret.as_ref().is_some_and(|new| new != old) => {
             Previous::after_rotation(old.clone(), &was.previous_secrets, now)
         }
         // Without a secret nothing is verified, and nothing old is honoured either.
-        _ if spec.signing_secret.is_none() => Vec::new(),
+        _ if signing_secret.is_none() => Vec::new(),
         _ => was.previous_secrets.clone(),
     };
     Source {
         name: spec.name.clone(),
         provider: spec.provider.clone(),
         status: spec.status.unwrap_or(was.status),
-        signing_secret: spec.signing_secret.clone(),
+        signing_secret,
         previous_secrets,
         verification_mode: spec.verification_mode,
         body_bytes_max: spec.body_bytes_max,

@@ -53,6 +53,9 @@ sources:
         method: original
         headers: { X-Team: "12", Authorization: open sesame }
         eventTypes: ["*", order.*]
+        filters: [{ path: body.a, operator: gt, value: 1.5 }]
+        transform: { type: field_map, remove: [a.b] }
+        pipelineOrder: transform_first
         retry: { schedule: [0, 30], rules: [{ codes: 4xx, then: fail }] }
         timeoutMs: 5000
         concurrency: 8

@@ -1,8 +1,10 @@
 //! A source, as it is written down.
 
 use ferryhook_core::dedup::{EVENT_TYPE_SETTING, Rule, event_type_rule};
+use ferryhook_core::handshake::brings_secret;
 use ferryhook_core::source::{CustomResponse, Status, VerificationMode};
 use ferryhook_core::split::{self, Split};
+use ferryhook_core::verify::Verifier;
 use ferryhook_core::{Map, Secret, limits};
 use serde_json::Value as Json;
 
@@ -70,13 +72,22 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
         at.accept(Split::parse(Some(&written), provider.as_deref().unwrap_or_default()));
         config.insert(split::SETTING.to_owned(), written);
     }
+    let secrets = signing_secret.as_slice();
+    let has_proof = !secrets.is_empty() || verification_mode.is_some();
+    if let Some(name) = provider.as_deref().filter(|name| has_proof && !brings_secret(name)) {
+        let at = fields.get("signingSecret").unwrap_or_else(|| at.clone());
+        at.accept(Verifier::new(name, secrets, &config));
+    }
     let event_type = fields.get("eventType");
     if let Some(text) = event_type.as_ref().and_then(expression) {
         config.insert(EVENT_TYPE_SETTING.to_owned(), text.into());
     }
     let connections = fields.get("connections").map(|at| connections(&at)).unwrap_or_default();
     let has_types = provider.as_deref().is_none_or(|name| event_type_rule(name).is_some());
-    if !has_types && event_type.is_none() && connections.iter().any(|c| !c.rules.event_types.is_empty()) {
+    if !has_types
+        && event_type.is_none()
+        && connections.iter().any(|c| !c.rules.event_types.is_empty())
+    {
         // Nothing would ever be delivered.
         at.complain("eventTypes of a connection need an eventType here, such as body.type");
     }

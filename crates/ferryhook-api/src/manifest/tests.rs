@@ -1,4 +1,4 @@
-use ferryhook_core::connection::{self, Method, OrderingPolicy};
+use ferryhook_core::connection::{self, Method, OrderingPolicy, PipelineOrder};
 use ferryhook_core::source;
 use serde_json::json;
 
@@ -71,6 +71,9 @@ fn every_field_is_read() {
                   X-Team: payments
                   Authorization: { "$secret": "env:TOKEN" }
                 eventTypes: [order.*, "refund"]
+                filters: [{ path: body.a, operator: exists }]
+                transform: { type: passthrough }
+                pipelineOrder: transform_first
                 retry: { schedule: [0, 30], rules: [{ codes: 4xx, then: fail }] }
                 timeoutMs: 5000
                 concurrency: 8
@@ -100,7 +103,11 @@ fn every_field_is_read() {
     assert_eq!(connection.method, Method::Original);
     let headers: Vec<_> = connection.headers.iter().collect();
     assert_eq!(headers, [("X-Team", "payments"), ("Authorization", "Bearer 2")]);
-    assert_eq!(connection.event_types, ["order.*", "refund"]);
+    assert_eq!(connection.rules.event_types, ["order.*", "refund"]);
+    let rules = &connection.rules;
+    assert_eq!(rules.filters.as_deref(), Some(r#"[{"path":"body.a","operator":"exists"}]"#));
+    assert_eq!(rules.transform.as_deref(), Some(r#"{"type":"passthrough"}"#));
+    assert_eq!(rules.pipeline_order, PipelineOrder::TransformFirst);
     let retry = r#"{"schedule":[0,30],"rules":[{"codes":"4xx","then":"fail"}]}"#;
     assert_eq!(connection.retry_config.as_deref(), Some(retry));
     assert_eq!(connection.timeout_ms, Some(5000));
@@ -193,7 +200,8 @@ version: 1
 fn complaints_about_connections_say_what_is_wrong() {
     let said = [
         "filters: [{path: $.a}]",
-        "transform: {type: passthrough}",
+        "transform: {type: magic}",
+        "pipelineOrder: any",
         "method: post",
         "headers: [a]",
         "headers: {X-A: 1}",

@@ -34,7 +34,7 @@ struct Read<'a> {
 }
 
 /// What a body turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BodyKind {
     Json,

@@ -167,11 +167,13 @@ impl Courier {
         let delivery = hand.delivery();
         let shaping = AssertUnwindSafe(shape::shape(hand.event(), way, &inner.scripts));
         let shape = shaping.catch_unwind().await;
-        let crashed_too = |_| Shape::Failed("the connection's rules crashed on our side".to_owned());
+        let crashed_too =
+            |_| Shape::Failed("the connection's rules crashed on our side".to_owned());
         let event = match shape.unwrap_or_else(crashed_too) {
             Shape::Ready(event) => event,
             Shape::Unwanted(reason, said) => {
-                let next = |now| Delivery { last_error: Some(said), ..delivery.cancel(reason, now) };
+                let next =
+                    |now| Delivery { last_error: Some(said), ..delivery.cancel(reason, now) };
                 return self.without_attempt(of, next);
             }
             Shape::Failed(error) => {

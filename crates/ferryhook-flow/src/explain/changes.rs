@@ -154,7 +154,10 @@ mod tests {
         let changes = between(&event("a"), &event(&"é".repeat(300)));
         assert_eq!(changes.len(), 1);
         assert_eq!(changes[0].after.as_ref().map(|text| text.chars().count()), Some(201));
-        assert_eq!(between(&event("{}"), &event("{ }"))[0].after.as_deref(), Some("written differently"));
+        assert_eq!(
+            between(&event("{}"), &event("{ }"))[0].after.as_deref(),
+            Some("written differently")
+        );
         assert_eq!(between(&event("{}"), &event("{}")), []);
     }
 

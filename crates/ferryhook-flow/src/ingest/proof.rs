@@ -83,16 +83,14 @@ impl Door {
     }
 
     /// Why it is not proven, if it is not.
-    async fn doubt(
-        &self,
-        route: &Route,
-        claimed: &Claimed<'_>,
-    ) -> Result<Option<String>, Refusal> {
+    async fn doubt(&self, route: &Route, claimed: &Claimed<'_>) -> Result<Option<String>, Refusal> {
         let verifier = match &route.proof.verifier {
             Ok(None) => return Ok(None),
             Ok(Some(verifier)) => verifier,
             Err(error) => {
-                return Ok(Some(format!("What the source says about signatures is wrong: {error}")));
+                return Ok(Some(format!(
+                    "What the source says about signatures is wrong: {error}"
+                )));
             }
         };
         let request = claimed.request();
@@ -123,6 +121,10 @@ impl Door {
             Then::Keep(secret) => self.keep_secret(&route.source, secret).await,
             Then::Call(url) => {
                 let source = route.source.id;
+                if !route.proof.is_needed() {
+                    tracing::warn!(source.id = %source, "a subscription is not confirmed: the source checks no signatures");
+                    return Ok(());
+                }
                 let Some(outside) = self.fetched.outside().cloned() else {
                     return Err(Refusal::ProofAway);
                 };

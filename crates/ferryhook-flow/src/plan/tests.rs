@@ -2,7 +2,7 @@ use ferryhook_core::delivery::State;
 use ferryhook_core::{Connection, account, samples};
 
 use super::*;
-use crate::routes::{Allowance, Reading};
+use crate::routes::{Allowance, Proof, Reading};
 
 fn route(connections: impl IntoIterator<Item = Connection>) -> Route {
     let source = samples::source();
@@ -11,6 +11,7 @@ fn route(connections: impl IntoIterator<Item = Connection>) -> Route {
         plan: Allowance::default(),
         account_status: account::Status::Active,
         reading: Reading::new(&source),
+        proof: Proof::new(&source),
         ways: ways.collect(),
         source,
     }
@@ -22,6 +23,8 @@ fn connection(number: usize) -> Connection {
         event_types: Vec::new(),
         ordering_key: None,
         retry_config: None,
+        filters: None,
+        transform: None,
         ..samples::connection()
     }
 }

@@ -28,6 +28,7 @@ use super::*;
 use crate::courier::{Parts, lock};
 use crate::ingest::HandOver;
 use crate::probe::{Probe, settle_in};
+use crate::scripts::Scripts;
 
 /// Runs with tokio's time.
 struct Paused(Instant);
@@ -261,7 +262,7 @@ fn courier(store: &Store, env: &Env, docks: &Arc<Docks>, shared: bool) -> Courie
         routes: Routes::new(store.clone(), env.clone(), Tasks::new()),
         outbound,
         guard: Guard::new(Vec::new()),
-            scripts: Scripts::default(),
+        scripts: Scripts::default(),
         shared,
         traces: None,
     });

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use ferryhook_core::Env;
 use ferryhook_core::env::SeededEntropy;
+use ferryhook_flow::scripts::Scripts;
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::Guard;

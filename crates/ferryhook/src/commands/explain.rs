@@ -84,7 +84,8 @@ fn told(explained: &Explained) -> String {
             true => "  transform changes nothing\n".to_owned(),
             false => format!("  transform\n{}", self::changes(&transform.changes)),
         };
-        let console = transform.console.iter().map(|line| format!("    console: {}\n", plain(line)));
+        let console =
+            transform.console.iter().map(|line| format!("    console: {}\n", plain(line)));
         changes + &console.collect::<String>()
     });
     let transform = transform.unwrap_or_default();
@@ -94,19 +95,10 @@ fn told(explained: &Explained) -> String {
     }
 }
 
-/// One line a clause: a sign whether it holds, where it looked, what it wanted, what it saw.
 fn clauses(explanation: &Clauses) -> String {
-    let mut text = "  filter\n".to_owned();
-    for clause in &explanation.clauses {
-        let sign = if clause.holds { '+' } else { '-' };
-        let saw = match &clause.saw[..] {
-            [] => "nothing".to_owned(),
-            values => values.join(", "),
-        };
-        let (said, saw) = (plain(&clause.to_string()), plain(&saw));
-        let _ = writeln!(text, "    {sign} {said}   saw {saw}");
-    }
-    text
+    let told = explanation.to_string();
+    let lines = told.lines().map(|line| format!("    {}\n", plain(line)));
+    format!("  filter\n{}", lines.collect::<String>())
 }
 
 pub(super) fn changes(changes: &[Change]) -> String {

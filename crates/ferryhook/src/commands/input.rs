@@ -11,7 +11,9 @@ pub fn text(file: &Path, bytes_max: u64) -> anyhow::Result<String> {
     let mut text = String::new();
     let read = match file == Path::new("-") {
         true => std::io::stdin().take(bytes_max + 1).read_to_string(&mut text),
-        false => File::open(file).and_then(|open| open.take(bytes_max + 1).read_to_string(&mut text)),
+        false => {
+            File::open(file).and_then(|open| open.take(bytes_max + 1).read_to_string(&mut text))
+        }
     };
     read.with_context(|| format!("cannot read {}", file.display()))?;
     let is_small = text.len() as u64 <= bytes_max;

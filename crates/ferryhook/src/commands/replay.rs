@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use ferryhook_core::replay::Position;

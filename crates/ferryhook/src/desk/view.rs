@@ -214,7 +214,9 @@ pub enum LedgerVerdict {
     /// It was the first with its key.
     First,
     /// The key was forgotten in between and is another event's now.
-    Other { first: Id<Event> },
+    Other {
+        first: Id<Event>,
+    },
     Forgotten,
 }
 

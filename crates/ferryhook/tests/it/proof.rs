@@ -124,7 +124,10 @@ fn handshakes_are_answered_at_once() {
     };
     let secret = json!({ "signingSecret": SECRET });
     let stage = Stage::with(vec![
-        source("meta", json!({ "signingSecret": SECRET, "config": { "verifyToken": "let me in" } })),
+        source(
+            "meta",
+            json!({ "signingSecret": SECRET, "config": { "verifyToken": "let me in" } }),
+        ),
         source("slack", secret.clone()),
         source("twitter", secret.clone()),
         source("microsoft-graph", secret),
@@ -142,7 +145,8 @@ fn handshakes_are_answered_at_once() {
     let body = r#"{"token":"t","challenge":"3eZbrw1a","type":"url_verification"}"#;
     let at = Env::system().now().as_seconds();
     let signature = hex(&hmac_sha256(SECRET, format!("v0:{at}:{body}").as_bytes()));
-    let headers = format!("x-slack-signature: v0={signature}\r\nx-slack-request-timestamp: {at}\r\n");
+    let headers =
+        format!("x-slack-signature: v0={signature}\r\nx-slack-request-timestamp: {at}\r\n");
     let answer = stage.ferry.post_with(stage.path("slack"), &headers, body.as_bytes());
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(answer.body.contains("3eZbrw1a"), "{answer:?}");
@@ -193,7 +197,8 @@ fn a_secret_from_a_handshake_is_kept() {
 
     let body = r#"{"events":[{"action":"added"}]}"#;
     let send = |secret: &str| {
-        let headers = format!("x-hook-signature: {}\r\n", hex(&hmac_sha256(secret, body.as_bytes())));
+        let headers =
+            format!("x-hook-signature: {}\r\n", hex(&hmac_sha256(secret, body.as_bytes())));
         stage.ferry.post_with(stage.path("work"), &headers, body.as_bytes()).status
     };
     assert_eq!((send("second"), send("first")), (401, 200));

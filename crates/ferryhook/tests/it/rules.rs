@@ -18,7 +18,8 @@ fn a_filter_decides_what_is_delivered() {
         { "path": "body.amount", "operator": "gte", "value": 100 },
         { "path": "headers.x-country", "operator": "in", "value": ["DE", "AT"] },
     ]);
-    let stage = Stage::with(vec![source("shop", &destination.url("a"), json!({ "filters": filters }))]);
+    let stage =
+        Stage::with(vec![source("shop", &destination.url("a"), json!({ "filters": filters }))]);
     let post = |country: &str, body: &str| {
         let headers = format!("x-country: {country}\r\ncontent-type: application/json\r\n");
         let answer = stage.ferry.post_with(stage.path("shop"), &headers, body.as_bytes());
@@ -55,8 +56,10 @@ fn a_transform_decides_in_what_shape() {
         request.headers["x-kind"] = "order";
         return request;
     });"#;
-    let (map, js) = (source("map", &destination.url("map"), field_map),
-        source("js", &destination.url("js"), script(reshaped)));
+    let (map, js) = (
+        source("map", &destination.url("map"), field_map),
+        source("js", &destination.url("js"), script(reshaped)),
+    );
     let stage = Stage::with(vec![map, js]);
     let first = stage.post("map", r#"{"id":7}"#);
     stage.wait_until_settled(&first);
@@ -143,7 +146,10 @@ fn other_rules_can_be_tried_without_effect() {
     assert_eq!(told["contentChanged"], 100, "{told}");
     assert_eq!(told["after"]["delivered"], 100, "{told}");
     let example = &told["examples"][0];
-    assert_eq!((&example["eventId"], &example["after"]["verdict"]), (&json!(events[249]), &json!("filtered")));
+    assert_eq!(
+        (&example["eventId"], &example["after"]["verdict"]),
+        (&json!(events[249]), &json!("filtered"))
+    );
     let few = stage.ask(&[&ask[..], &["--last", "20"]].concat());
     assert_eq!((&few["lookedAt"], &few["verdictChanged"]), (&json!(20), &json!(20)), "{few}");
     assert_eq!(destination.calls().len(), 250, "nothing was sent");
@@ -174,7 +180,11 @@ sources:
 ";
     std::fs::write(folder.path().join("hooks.yaml"), bad).unwrap();
     let said = show(&crate::ferry::run(&folder, &["apply", "-f", "hooks.yaml"], &[]));
-    for place in ["hooks.yaml:7:18: sources[0].connections[0].filters: ", "hooks.yaml:10:20: ", "hooks.yaml:13:24: "] {
+    for place in [
+        "hooks.yaml:7:18: sources[0].connections[0].filters: ",
+        "hooks.yaml:10:20: ",
+        "hooks.yaml:13:24: ",
+    ] {
         assert!(said.contains(place), "{place} in {said}");
     }
 }
