@@ -118,6 +118,15 @@ async fn an_export_changes_nothing_when_it_is_applied() {
         eventTypes:
         - "*"
         - order.*
+        filters:
+        - path: body.a
+          operator: gt
+          value: 1.5
+        transform:
+          type: field_map
+          remove:
+          - a.b
+        pipelineOrder: transform_first
         retry:
           schedule:
           - 0

@@ -222,8 +222,9 @@ fn complaints_about_connections_say_what_is_wrong() {
     ]
     .map(about_connection);
     insta::assert_snapshot!(said.join("\n"), @r#"
-    6:18: sources[0].connections[0].filters: this version knows no filters yet; leave the field out
-    6:20: sources[0].connections[0].transform: this version knows no transform yet; leave the field out
+    6:18: sources[0].connections[0].filters: at /0: the rule has no "operator"
+    6:20: sources[0].connections[0].transform: at /type: must be passthrough, field_map or javascript
+    6:24: sources[0].connections[0].pipelineOrder: must be one of filter_first, transform_first, not "any"
     6:17: sources[0].connections[0].method: must be one of POST, PUT, PATCH, DELETE, GET, original, not "post"
     6:18: sources[0].connections[0].headers: must be a map, not a list
     6:24: sources[0].connections[0].headers.X-A: must be text (put it in quotes), not a number
