@@ -10,6 +10,7 @@
 
 pub mod line;
 pub mod scheme;
+pub mod sign;
 
 mod canonical;
 mod certificate;
