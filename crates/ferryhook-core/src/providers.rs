@@ -12,7 +12,6 @@ use crate::Source;
 use crate::dedup::{Arriving, BadRule, EVENT_TYPE_SETTING, Rule};
 use crate::verify::BadVerifier;
 use crate::verify::scheme::Scheme;
-use table::PROVIDERS;
 
 #[derive(Debug)]
 pub struct Provider {
@@ -120,7 +119,7 @@ impl Provider {
 
 /// Every row, by name.
 pub fn all() -> impl Iterator<Item = &'static Provider> {
-    PROVIDERS.iter()
+    table::rows()
 }
 
 /// By its name, whatever the case, or by another name that people know it by.
@@ -173,15 +172,11 @@ pub(crate) fn resolve(name: &str) -> Option<(&'static Provider, Option<&'static 
 }
 
 fn lookup(name: &str) -> Option<(&'static Provider, Option<&'static str>)> {
-    let row = |name: &str| {
-        let at = PROVIDERS.binary_search_by(|provider| provider.name.cmp(name)).ok()?;
-        PROVIDERS.get(at)
-    };
-    if let Some(provider) = row(name) {
+    if let Some(provider) = table::find(name) {
         return Some((provider, None));
     }
     let (_, name, scheme) = ALIASES.iter().find(|(alias, ..)| *alias == name)?;
-    Some((row(name)?, *scheme))
+    Some((table::find(name)?, *scheme))
 }
 
 impl Rule {

@@ -10,15 +10,22 @@
 
 pub mod scheme;
 
+mod canonical;
 mod certificate;
 mod clock;
+mod custom;
+mod document;
 mod encoding;
+mod fields;
+mod form;
+mod jwt;
 mod keys;
 mod options;
 mod public_key;
 mod reason;
 mod signed;
 mod template;
+mod token;
 
 use bytes::Bytes;
 
@@ -26,7 +33,7 @@ use crate::providers::{self, Pick, Provider};
 use crate::{Headers, Map, Secret, Source, Timestamp};
 use keys::Dated;
 use options::Options;
-use scheme::Scheme;
+use scheme::{Certified, Scheme};
 
 pub use clock::TOLERANCE_SECONDS;
 pub use keys::SECRETS_MAX;
@@ -77,6 +84,13 @@ pub struct Verifier {
 #[derive(Debug)]
 enum Checker {
     Signed(signed::Checker),
+    Form(form::Checker),
+    Fields(fields::Checker),
+    SignedField(fields::FieldChecker),
+    Certified(certificate::Checker),
+    Jwt(jwt::Checker),
+    Canonical(canonical::Checker),
+    Token(token::Checker),
 }
 
 impl Verifier {
@@ -90,10 +104,21 @@ impl Verifier {
             .map(|old| Dated { value: old.secret.clone(), until: Some(old.valid_until) });
         let secrets: Vec<_> = current.chain(previous).collect();
         let asked = source.verification_mode.is_some() || source.signing_algorithm.is_some();
-        if secrets.is_empty() && !asked && !says_how(&source.config) {
+        if secrets.is_empty() && !asked && !says_how(source) {
             return Ok(None);
         }
-        Self::compile(&source.provider, &secrets, &source.config).map(Some)
+        let Some(algorithm) = &source.signing_algorithm else {
+            return Self::compile(&source.provider, &secrets, &source.config).map(Some);
+        };
+        if !custom::is_known_algorithm(algorithm) {
+            let why = "nobody knows this algorithm".into();
+            return Err(BadVerifier::Setting("signingAlgorithm".into(), why));
+        }
+        let mut config = source.config.clone();
+        if is_custom(&source.provider) && !config.contains_key("algorithm") {
+            config.insert("algorithm".to_owned(), algorithm.clone().into());
+        }
+        Self::compile(&source.provider, &secrets, &config).map(Some)
     }
 
     /// With secrets that do not run out, the newest first.
@@ -137,39 +162,109 @@ impl Verifier {
         let (provider, variant) = providers::resolve(provider)
             .ok_or_else(|| BadVerifier::UnknownProvider(provider.chars().take(64).collect()))?;
         let options = Options(config);
+        let secrets = keys::present(secrets)?;
+        if provider.name == CUSTOM
+            && let Some(kind) = custom::kind(&options)?
+        {
+            let checker = custom::with_scheme(kind, &options, |scheme| {
+                Checker::compile_custom(scheme, &secrets, &options)
+            })?;
+            return Ok(Self { provider, checkers: vec![checker] });
+        }
         let asked = options.find(&["scheme", "version", "signatureVersion"]);
         let schemes = provider.schemes_called(variant.or(asked.as_deref()))?;
-        let checkers = schemes
-            .iter()
-            .map(|scheme| Checker::compile(scheme, secrets, &options))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { provider, checkers })
+        let mut checkers = Vec::new();
+        for scheme in &schemes {
+            match Checker::compile(scheme, &secrets, &options) {
+                Ok(checker) => checkers.push(checker),
+                // Its secrets are of another kind, and then another scheme has them.
+                Err(BadVerifier::NoSecret) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if checkers.is_empty() {
+            Err(BadVerifier::NoSecret)
+        } else {
+            Ok(Self { provider, checkers })
+        }
     }
 }
 
-/// Whether the settings have something that is only there for verification.
-fn says_how(config: &Map) -> bool {
-    let options = Options(config);
-    options.find(&["publicKey", "certificate", "webhookId", "scheme"]).is_some()
+const CUSTOM: &str = "custom";
+
+fn is_custom(provider: &str) -> bool {
+    providers::find(provider).is_some_and(|provider| provider.name == CUSTOM)
+}
+
+/// Whether there is something that is only there for verification, or nothing is needed for it.
+fn says_how(source: &Source) -> bool {
+    let options = Options(&source.config);
+    let names = ["publicKey", "certificate", "webhookId", "scheme", "username"];
+    let needs_nothing = || {
+        let provider = providers::find(&source.provider);
+        provider.is_some_and(|provider| {
+            let mut own = provider.schemes.iter().map(|own| own.scheme);
+            own.any(|scheme| scheme == Scheme::Certified(Certified::Sns))
+        })
+    };
+    options.find(&names).is_some() || needs_nothing()
 }
 
 impl Checker {
     fn compile(
+        scheme: &Scheme<'static>,
+        secrets: &[Dated<&str>],
+        options: &Options<'_>,
+    ) -> Result<Self, BadVerifier> {
+        let needed = || if secrets.is_empty() { Err(BadVerifier::NoSecret) } else { Ok(secrets) };
+        match *scheme {
+            Scheme::Signed(_) | Scheme::Token(_) => Self::compile_custom(scheme, secrets, options),
+            Scheme::Form(scheme) => {
+                form::Checker::compile(scheme, needed()?, options).map(Self::Form)
+            }
+            Scheme::Fields(scheme) => {
+                fields::Checker::compile(scheme, needed()?, options).map(Self::Fields)
+            }
+            Scheme::SignedField(scheme) => {
+                let checker = fields::FieldChecker::compile(scheme, needed()?, options);
+                Ok(Self::SignedField(checker))
+            }
+            Scheme::Certified(scheme) => {
+                certificate::Checker::compile(scheme, secrets, options).map(Self::Certified)
+            }
+            Scheme::Jwt(scheme) => jwt::Checker::compile(scheme, secrets, options).map(Self::Jwt),
+            Scheme::Canonical(scheme) => {
+                canonical::Checker::compile(scheme, needed()?, options).map(Self::Canonical)
+            }
+        }
+    }
+
+    /// Those that a source may describe itself; they keep nothing of the scheme's own words.
+    fn compile_custom(
         scheme: &Scheme<'_>,
-        secrets: &[Dated<Secret>],
+        secrets: &[Dated<&str>],
         options: &Options<'_>,
     ) -> Result<Self, BadVerifier> {
         match scheme {
-            Scheme::Signed(scheme) => {
-                let secrets = keys::present(secrets)?;
-                signed::Checker::compile(scheme, &secrets, options).map(Self::Signed)
+            Scheme::Token(scheme) => {
+                token::Checker::compile(scheme, secrets, options).map(Self::Token)
             }
+            Scheme::Signed(scheme) => {
+                signed::Checker::compile(scheme, secrets, options).map(Self::Signed)
+            }
+            Scheme::Jwt(_) => jwt::Checker::compile(custom::JWT, secrets, options).map(Self::Jwt),
+            _ => Err(BadVerifier::Setting("type".into(), "it cannot be described".into())),
         }
     }
 
     fn is_present(&self, request: &Request<'_>) -> bool {
         match self {
             Self::Signed(checker) => checker.is_present(request.headers),
+            Self::Form(checker) => checker.is_present(request.headers),
+            Self::Jwt(checker) => checker.is_present(request.headers),
+            Self::Canonical(checker) => checker.is_present(request.headers),
+            Self::Token(checker) => checker.is_present(request),
+            Self::Fields(_) | Self::SignedField(_) | Self::Certified(_) => true,
         }
     }
 
@@ -177,10 +272,17 @@ impl Checker {
         &self,
         request: &Request<'_>,
         now: Timestamp,
-        _certificates: &dyn Certificates,
+        certificates: &dyn Certificates,
     ) -> Verdict {
         match self {
             Self::Signed(checker) => checker.check(request, now).into(),
+            Self::Form(checker) => checker.check(request, now).into(),
+            Self::Fields(checker) => checker.check(request, now).into(),
+            Self::SignedField(checker) => checker.check(request, now).into(),
+            Self::Certified(checker) => checker.check(request, certificates),
+            Self::Jwt(checker) => checker.check(request, now).into(),
+            Self::Canonical(checker) => checker.check(request, now).into(),
+            Self::Token(checker) => checker.check(request, now).into(),
         }
     }
 }

@@ -4,235 +4,27 @@
 //! event and for nothing else. Many send ids that are neither (a payment's id comes with each of
 //! its changes), and a hash of the body fails where two events say the same: both would lose
 //! events. Such a row leaves the id to the source's own expression.
+//!
+//! A scheme is `settled` where the provider's own code or documents were read, `experimental` where
+//! only others tell. A time is checked where the provider's library does: `within` so many seconds.
 
-use super::Batch::{At, Body, No};
-use super::schemes::{STANDARD, SVIX, hmac, hmac_base64, named, one, stripe_like};
-use super::{Provider, row};
-use crate::verify::scheme::{TimePlace, Unit};
+mod a_to_g;
+mod h_to_p;
+mod q_to_z;
 
-/// The documented form is type, object, subscription and, where there is one, the time. Classic
-/// subscriptions have no object type; associations and merges name their object differently. Two
-/// portals may use one source, and two properties may change in the same millisecond: each is
-/// told apart behind a mark of its own.
-const HUBSPOT: &str = "[{body.objectTypeId}:]\
-    {body.objectId|body.fromObjectId|body.primaryObjectId}:{body.subscriptionType}\
-    [:{body.occurredAt}][@{body.portalId}][#{body.propertyName}][>{body.toObjectId}]";
+use super::Provider;
 
-const ADYEN: &str = "{body.NotificationRequestItem.pspReference}\
-    :{body.NotificationRequestItem.eventCode}:{body.NotificationRequestItem.success}";
+const PARTS: [&[Provider]; 3] = [a_to_g::PROVIDERS, h_to_p::PROVIDERS, q_to_z::PROVIDERS];
 
-/// By name; found by binary search.
-pub(super) static PROVIDERS: &[Provider] = &[
-    row("adyen", ADYEN, "body.NotificationRequestItem.eventCode", At("notificationItems")),
-    row("adyen-platform", "", "body.type", No),
-    row("airtable", "", "", No),
-    row("airwallex", "body.id", "body.name", No),
-    row("alchemy", "body.id", "body.type", No),
-    // The communication's id, as the ledger was first specified. Where one call raises several
-    // events, a source says `{body.event}:{body.body.id}` instead.
-    row("aloware", "body.body.id|body.id", "body.event", No),
-    row("anthropic", "headers.webhook-id", "body.data.type|body.type", No)
-        .settled(&[one(STANDARD.scheme())]),
-    row("asana", "", "{body.resource.resource_type}.{body.action}", At("events")),
-    row("auth0", "body.log_id", "body.data.type", Body),
-    row("aws-sns", "headers.x-amz-sns-message-id|body.MessageId", "body.Type", No),
-    row("azure-event-grid", "body.id", "body.eventType|body.type", Body),
-    row("bigcommerce", "headers.webhook-id|body.hash", "body.scope", No),
-    row("bitbucket", "headers.x-request-uuid", "headers.x-event-key", No),
-    row("box", "headers.box-delivery-id", "body.trigger", No),
-    row("braintree", "", "", No),
-    row(
-        "calcom",
-        "{body.triggerEvent}:{body.payload.uid}:{body.createdAt}",
-        "body.triggerEvent",
-        No,
-    ),
-    row("calendly", "", "body.event", No),
-    row("cashfree", "", "body.type", No),
-    row("chargebee", "body.id", "body.event_type", No),
-    row("circle", "body.notificationId", "body.notificationType", No),
-    row("clerk", "headers.svix-id", "body.type", No).settled(&[one(SVIX.scheme())]),
-    row(
-        "cloudevents",
-        "{headers.ce-source|body.source}:{headers.ce-id|body.id}",
-        "headers.ce-type|body.type",
-        No,
-    ),
-    row("cloudinary", "", "body.notification_type", No),
-    row("coinbase-commerce", "body.event.id", "body.event.type", No),
-    row("contentful", "headers.x-contentful-idempotency-key", "headers.x-contentful-topic", No),
-    row("courier", "", "body.type", No),
-    row("custom", "", "", No),
-    row("customerio", "body.event_id", "{body.object_type}.{body.metric}", No),
-    row("discord", "body.id", "body.event.type|body.type", No),
-    row(
-        "docusign",
-        "{body.data.envelopeId}:{body.event}:{body.generatedDateTime}[:{body.data.recipientId}]",
-        "body.event",
-        No,
-    ),
-    row("dropbox", "", "", No),
-    row("dropbox-sign", "", "body.event.event_type", No),
-    row("ebay", "body.notification.notificationId", "body.metadata.topic", No),
-    row("elevenlabs", "{body.type}:{body.data.conversation_id}", "body.type", No),
-    row("finch", "headers.finch-event-id", "body.event_type", No),
-    row("front", "body.payload.id", "body.type", No),
-    row("fusionauth", "body.event.id", "body.event.type", No),
-    row("github", "headers.x-github-delivery", "headers.x-github-event", No).settled(&[one(hmac(
-        &["x-hub-signature-256"],
-    )
-    .prefix("sha256=")
-    .scheme())]),
-    row("gitlab", "headers.idempotency-key|headers.webhook-id", "headers.x-gitlab-event", No),
-    row(
-        "gocardless",
-        "body.meta.webhook_id|body.id",
-        "{body.resource_type}.{body.action}",
-        At("events"),
-    )
-    .settled(&[one(hmac(&["webhook-signature"]).scheme())]),
-    row("hubspot", HUBSPOT, "body.subscriptionType", Body).settled(&[named(
-        "v3",
-        hmac_base64(&["x-hubspot-signature-v3"])
-            .timed(TimePlace::Header("x-hubspot-request-timestamp"), Unit::Milliseconds)
-            .over(&["{method}{url}{body}{timestamp}", "{method}{url-decoded}{body}{timestamp}"])
-            .within(300)
-            .scheme(),
-    )]),
-    row("intercom", "body.id", "body.topic", No),
-    row("jira", "headers.x-atlassian-webhook-identifier", "body.webhookEvent", No),
-    row("klaviyo", "body.external_id", "body.topic", At("data")),
-    row("knock", "body.id", "body.type", No),
-    row("lemonsqueezy", "", "headers.x-event-name|body.meta.event_name", No),
-    row("line", "body.webhookEventId", "body.type", At("events")),
-    row("linear", "headers.linear-delivery", "{body.type}[.{body.action}]", No).settled(&[one(
-        hmac(&["linear-signature"])
-            .timed(TimePlace::Body("webhookTimestamp"), Unit::Milliseconds)
-            .within(60)
-            .scheme(),
-    )]),
-    row("linkedin", "body.notificationId", "body.type", No),
-    row("lithic", "headers.webhook-id", "body.event_type", No).settled(&[one(STANDARD.scheme())]),
-    row("livekit", "body.id", "body.event", No),
-    row("mailchimp", "", "body.type", No),
-    row("mailgun", "body.event-data.id", "body.event-data.event", No),
-    row("mandrill", "", "", No),
-    row("messagebird", "", "", No),
-    row("meta", "", "body.object", At("entry")),
-    row("microsoft-graph", "body.id", "body.changeType", At("value")),
-    row("modern-treasury", "headers.x-webhook-id", "{headers.x-topic}[.{body.event}]", No),
-    // The classic form sends a payment's id with each of its changes, and no type.
-    row("mollie", "{body.type}:{body.id}", "body.type", No),
-    row("monday", "body.event.triggerUuid", "body.event.type", No),
-    row("mux", "body.id", "body.type", No),
-    row("notion", "body.id", "body.type", No),
-    row("nylas", "body.id", "body.type", No),
-    row("okta", "body.uuid|body.eventId", "body.eventType", At("data.events")),
-    row("openai", "headers.webhook-id|body.id", "body.type", No),
-    row("orb", "body.id", "body.type", No),
-    row("paddle", "body.event_id", "body.event_type", No).settled(&[one(hmac(&[
-        "paddle-signature",
-    ])
-    .pairs(';', "ts", &["h1"])
-    .over(&["{timestamp}:{body}"])
-    .within(5)
-    .scheme())]),
-    row("pagerduty", "body.event.id", "body.event.event_type", No),
-    row("paypal", "body.id", "body.event_type", No),
-    row("paystack", "", "body.event", No),
-    row("persona", "body.data.id", "body.data.attributes.name", No),
-    // In the first version the id is that of the object; only the second has an entity id.
-    row(
-        "pipedrive",
-        "{body.meta.entity_id}:{body.meta.id}",
-        "{body.meta.action}.{body.meta.entity|body.meta.object}",
-        No,
-    ),
-    row("plaid", "", "{body.webhook_type}.{body.webhook_code}", No),
-    row("plivo", "", "body.Event", No),
-    row("polar", "headers.webhook-id", "body.type", No),
-    row("postmark", "", "body.RecordType", No),
-    row("pusher", "", "body.name", At("events")),
-    row("qstash", "headers.upstash-message-id", "", No),
-    row("quickbooks", "body.id", "body.type", Body),
-    row("razorpay", "headers.x-razorpay-event-id", "body.event", No)
-        .settled(&[one(hmac(&["x-razorpay-signature"]).scheme())]),
-    row(
-        "recurly",
-        "{body.id}:{body.event_type}:{body.event_time}",
-        "{body.object_type}.{body.event_type}",
-        No,
-    ),
-    row("replicate", "headers.webhook-id", "body.status", No),
-    row("resend", "headers.svix-id", "body.type", No).settled(&[one(SVIX.scheme())]),
-    row("retell", "", "body.event", No),
-    row("revolut", "", "body.event", No),
-    row("ringcentral", "body.uuid", "body.event", No),
-    row("sanity", "headers.idempotency-key", "", No),
-    row("sendbird", "", "body.category", No),
-    row("sendgrid", "body.sg_event_id", "body.event", Body),
-    row("sentry", "headers.request-id", "{headers.sentry-hook-resource}[.{body.action}]", No),
-    // The event's id is shared by all subscriptions to a topic; this one is the delivery's.
-    row("shopify", "headers.x-shopify-webhook-id", "headers.x-shopify-topic", No)
-        .settled(&[one(hmac_base64(&["x-shopify-hmac-sha256", "shopify-hmac-sha256"]).scheme())]),
-    row("slack", "body.event_id", "body.event.type|body.type", No).settled(&[one(hmac(&[
-        "x-slack-signature",
-    ])
-    .prefix("v0=")
-    .timed(TimePlace::Header("x-slack-request-timestamp"), Unit::Seconds)
-    .over(&["v0:{timestamp}:{body}"])
-    .within(300)
-    .scheme())]),
-    row("smartcar", "body.eventId", "body.eventType", No),
-    row("square", "body.event_id", "body.type", No).settled(&[one(hmac_base64(&[
-        "x-square-hmacsha256-signature",
-    ])
-    .over(&["{url}{body}"])
-    .scheme())]),
-    row("standard-webhooks", "headers.webhook-id", "body.type", No)
-        .settled(&[one(STANDARD.scheme())]),
-    row(
-        "strava",
-        "{body.object_type}:{body.object_id}:{body.aspect_type}:{body.event_time}",
-        "{body.object_type}.{body.aspect_type}",
-        No,
-    ),
-    row("stream", "headers.x-webhook-id", "body.type", No),
-    row("stripe", "body.id", "body.type", No).settled(&[one(stripe_like(
-        &["stripe-signature"],
-        &["v1"],
-    )
-    .within(300)
-    .scheme())]),
-    row("svix", "headers.svix-id|headers.webhook-id", "body.type", No)
-        .settled(&[one(SVIX.scheme()), one(STANDARD.scheme())]),
-    row("tally", "body.eventId", "body.eventType", No),
-    row("telegram", "body.update_id", "", No),
-    row("telnyx", "body.data.id", "body.data.event_type", No),
-    row("tiktok-shop", "body.tts_notification_id", "body.type", No),
-    row("trello", "body.action.id", "body.action.type", No),
-    row(
-        "twilio",
-        "headers.i-twilio-idempotency-token",
-        "body.MessageStatus|body.SmsStatus|body.CallStatus",
-        No,
-    ),
-    row("twitch", "headers.twitch-eventsub-message-id", "body.subscription.type", No),
-    row("twitter", "", "", No),
-    row("typeform", "body.event_id", "body.event_type", No),
-    row("vercel", "body.id", "body.type", No),
-    row("vonage", "", "", No),
-    row("webflow", "", "body.triggerType", No),
-    row("wix", "", "", No),
-    // Its delivery id is made of the current second, so two deliveries can share it.
-    row("woocommerce", "", "headers.x-wc-webhook-topic", No),
-    row("workos", "body.id", "body.event", No),
-    row(
-        "xero",
-        "{body.resourceId}:{body.eventCategory}:{body.eventType}:{body.eventDateUtc}",
-        "{body.eventCategory}.{body.eventType}",
-        At("events"),
-    ),
-    row("zendesk", "body.id", "body.type", No),
-    row("zoom", "", "body.event", No),
-];
+/// In the order of their names.
+pub(super) fn rows() -> impl Iterator<Item = &'static Provider> {
+    PARTS.into_iter().flatten()
+}
+
+/// By binary search.
+pub(super) fn find(name: &str) -> Option<&'static Provider> {
+    PARTS.into_iter().find_map(|part| {
+        let at = part.binary_search_by(|provider| provider.name.cmp(name)).ok()?;
+        part.get(at)
+    })
+}

@@ -24,6 +24,7 @@ impl Unit {
         match self {
             Self::Seconds => number(text).map(Timestamp::from_seconds),
             Self::Milliseconds => number(text).map(Timestamp::from_millis),
+            Self::Either if text.contains('-') => Self::Rfc3339.read(text),
             Self::Either if text.len() <= SECONDS_DIGITS_MAX => Self::Seconds.read(text),
             Self::Either => Self::Milliseconds.read(text),
             Self::Rfc3339 => {

@@ -15,7 +15,7 @@ use crate::{Secret, Timestamp};
 pub const SECRETS_MAX: usize = 16;
 
 /// A secret, and until when it counts (`None`: for ever).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Dated<T> {
     pub(super) value: T,
     pub(super) until: Option<Timestamp>,
@@ -35,7 +35,8 @@ pub(super) enum Key {
     Public(ParsedPublicKey),
 }
 
-/// The secrets that are not empty, the newest first.
+/// The secrets that are not empty, the newest first. That all of them are empty is an error; that
+/// there are none is for the scheme to judge.
 pub(super) fn present(secrets: &[Dated<Secret>]) -> Result<Vec<Dated<&str>>, BadVerifier> {
     let present: Vec<_> = secrets
         .iter()
@@ -43,7 +44,10 @@ pub(super) fn present(secrets: &[Dated<Secret>]) -> Result<Vec<Dated<&str>>, Bad
         .take(SECRETS_MAX)
         .map(|secret| Dated { value: secret.value.expose(), until: secret.until })
         .collect();
-    if present.is_empty() { Err(BadVerifier::NoSecret) } else { Ok(present) }
+    if present.is_empty() && !secrets.is_empty() {
+        return Err(BadVerifier::NoSecret);
+    }
+    Ok(present)
 }
 
 impl Key {
@@ -66,6 +70,7 @@ impl Key {
                         .into_iter()
                         .map(|bytes| dated(Self::Hash(digest.digest(), bytes.into()))),
                 ),
+                _ if form == KeyForm::Whpk && !secret.value.starts_with("whpk_") => {}
                 Algorithm::Ed25519 | Algorithm::EcdsaP256(_) | Algorithm::Rsa(_) => keys.extend(
                     public_key::parse(secret.value, algorithm)?
                         .into_iter()
@@ -73,7 +78,7 @@ impl Key {
                 ),
             }
         }
-        Ok(keys)
+        if keys.is_empty() { Err(BadVerifier::NoSecret) } else { Ok(keys) }
     }
 
     /// Whether any of these signatures is this key's. How long it takes says nothing about how
@@ -132,13 +137,17 @@ impl AsRef<[u8]> for Tag {
 }
 
 impl KeyForm {
-    /// Usually one. An empty key is none.
+    /// Usually one. An empty key is none, and neither is one that everybody may know.
     pub(super) fn keys(self, text: &str) -> Result<Vec<Vec<u8>>, BadVerifier> {
         const PREFIX: &str = "whsec_";
         let plain = || text.as_bytes().to_vec();
         let bare = text.strip_prefix(PREFIX);
         let mut keys = match self {
-            Self::Text | Self::Public => vec![plain()],
+            // A public key is no secret, whatever it is written into.
+            _ if ["whpk_", "whsk_"].iter().any(|other| text.starts_with(other)) => Vec::new(),
+            Self::Text => vec![plain()],
+            Self::Public | Self::Whpk => Vec::new(),
+            Self::HtmlText => vec![html_decoded(text).into_bytes(), plain()],
             Self::Base64 => vec![base64(text).ok_or(BadVerifier::Secret("it is not base64"))?],
             Self::Hex => vec![from_hex(text).ok_or(BadVerifier::Secret("it is not hex"))?],
             Self::Whsec => vec![
@@ -156,8 +165,21 @@ impl KeyForm {
             }
         };
         keys.retain(|key| !key.is_empty());
-        if keys.is_empty() { Err(BadVerifier::NoSecret) } else { Ok(keys) }
+        Ok(keys)
     }
+}
+
+fn html_decoded(text: &str) -> String {
+    const ENTITIES: [(&str, &str); 7] = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#039;", "'"),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ];
+    ENTITIES.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 impl Digest {

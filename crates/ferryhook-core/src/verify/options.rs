@@ -42,6 +42,11 @@ impl<'a> Options<'a> {
         self.0.iter().find(|(own, _)| same_name(own, name)).map(|(_, value)| value)
     }
 
+    /// A public key, which is no secret and so may stand among the settings.
+    pub(super) fn public_key(&self) -> Option<Cow<'a, str>> {
+        self.find(&["publicKey", "verificationKey", "jwk", "jwks"])
+    }
+
     /// How far clocks may be apart. `Some(None)`: the source wants no check.
     pub(super) fn tolerance(&self) -> Result<Option<Option<u32>>, BadVerifier> {
         let names = ["toleranceSeconds", "tolerance"];

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::clock;
+use super::encoding::base64;
 use super::keys::{Dated, Key};
 use super::options::{Options, Url};
 use super::reason::{BadVerifier, Reason};
-use super::scheme::{Encoding, Form, Signed, TimePlace, Unit};
+use super::scheme::{Encoding, KeyForm, Layout, Signed, TimePlace, Unit};
 use super::template::{Filling, Template};
 use super::{Request, only_value, values};
 use crate::{Headers, Timestamp};
@@ -45,6 +46,7 @@ enum Written {
     Pairs { groups: bool, separator: char, time: String, names: Vec<String> },
     Versions { version: String, separators: Vec<char> },
     Positional,
+    Base64Json(String),
 }
 
 #[derive(Debug)]
@@ -56,9 +58,9 @@ enum Time {
 }
 
 /// A signature as it was found, with the time beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found<'a> {
-    pub(super) text: &'a str,
+    pub(super) text: Cow<'a, str>,
     pub(super) time: Option<&'a str>,
 }
 
@@ -68,8 +70,18 @@ impl Checker {
         secrets: &[Dated<&str>],
         options: &Options<'_>,
     ) -> Result<Self, BadVerifier> {
+        // Never for a shared secret: everybody knows a public key.
+        let public = options.public_key().filter(|_| scheme.key == KeyForm::Public);
+        let public = public.as_deref().map(|value| [Dated { value, until: None }]);
+        let secrets = public.as_ref().map_or(secrets, |own| own.as_slice());
+        if secrets.is_empty() {
+            return Err(BadVerifier::NoSecret);
+        }
         let templates = scheme.contents.iter().map(|text| Template::compile(text, options));
         let owned = |(one, two): &(&str, &str)| ((*one).to_owned(), (*two).to_owned());
+        let bound = scheme.bound.and_then(|(header, setting)| {
+            Some((header.to_owned(), options.find(&[setting])?.into_owned()))
+        });
         Ok(Self {
             keys: Key::all(scheme.algorithm, scheme.key, secrets)?,
             templates: templates.collect::<Result<_, _>>()?,
@@ -84,7 +96,7 @@ impl Checker {
             },
             unit: scheme.unit,
             tolerance: options.tolerance()?.unwrap_or(scheme.tolerance),
-            requires: scheme.requires.iter().map(owned).collect(),
+            requires: scheme.requires.iter().map(owned).chain(bound).collect(),
             agrees: scheme.agrees.as_ref().map(owned),
         })
     }
@@ -114,7 +126,7 @@ impl Checker {
             let (group, others) = rest.split_at(same);
             rest = others;
             let signatures: Vec<_> =
-                group.iter().filter_map(|one| self.encoding.decode(one.text)).collect();
+                group.iter().filter_map(|one| self.encoding.decode(&one.text)).collect();
             unreadable &= signatures.is_empty();
             let time = first.time.map(Cow::Borrowed).or_else(|| header_time.clone());
             let filling = Filling {
@@ -186,12 +198,12 @@ impl Checker {
             Time::Nowhere | Time::InSignature => Ok(None),
             Time::Header(name) => only_value(request.headers, name).map(|text| Some(text.into())),
             Time::Body(name) => {
-                let body: Option<Value> = serde_json::from_slice(request.body).ok();
-                Ok(body.as_ref().and_then(|body| match body.get(name)? {
-                    Value::Number(number) => Some(number.to_string().into()),
-                    Value::String(text) => Some(text.clone().into()),
-                    _ => None,
-                }))
+                let why = || Reason::Body(format!("{name} is missing or not a number").into());
+                let body: Value = serde_json::from_slice(request.body).map_err(|_| why())?;
+                match body.get(name) {
+                    Some(Value::Number(number)) => Ok(Some(number.to_string().into())),
+                    _ => Err(why()),
+                }
             }
         }
     }
@@ -206,7 +218,7 @@ impl Checker {
 }
 
 impl Place {
-    fn compile(headers: &[&str], form: Form<'_>) -> Self {
+    fn compile(headers: &[&str], form: Layout<'_>) -> Self {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         let pairs = |groups, separator, time: &str, names: &[&str]| Written::Pairs {
             groups,
@@ -215,14 +227,15 @@ impl Place {
             names: owned(names),
         };
         let form = match form {
-            Form::Bare => Written::Bare,
-            Form::Prefix(prefix) => Written::Prefix(prefix.to_owned()),
-            Form::Pairs { separator, time, names } => pairs(false, separator, time, names),
-            Form::PairGroups { separator, time, names } => pairs(true, separator, time, names),
-            Form::Versions { version, separators } => {
+            Layout::Bare => Written::Bare,
+            Layout::Prefix(prefix) => Written::Prefix(prefix.to_owned()),
+            Layout::Pairs { separator, time, names } => pairs(false, separator, time, names),
+            Layout::PairGroups { separator, time, names } => pairs(true, separator, time, names),
+            Layout::Versions { version, separators } => {
                 Written::Versions { version: version.to_owned(), separators: separators.to_vec() }
             }
-            Form::Positional => Written::Positional,
+            Layout::Positional => Written::Positional,
+            Layout::Base64Json(name) => Written::Base64Json(name.to_owned()),
         };
         Self { headers: owned(headers), form }
     }
@@ -258,6 +271,7 @@ impl Place {
                 Written::Prefix(_) | Written::Versions { .. } => "the prefix is another one",
                 Written::Pairs { .. } => "the time or the signature is missing",
                 Written::Positional => "it is not a time and signatures",
+                Written::Base64Json(_) => "it is not base64 of JSON with a signature",
             }));
         }
         Ok(found)
@@ -268,7 +282,8 @@ impl Place {
     }
 
     fn read<'r>(&self, value: &'r str, found: &mut Vec<Found<'r>>) {
-        let some = |text: &'r str| (!text.is_empty()).then_some(Found { text, time: None });
+        let some =
+            |text: &'r str| (!text.is_empty()).then_some(Found { text: text.into(), time: None });
         match &self.form {
             Written::Bare => found.extend(some(value)),
             Written::Prefix(prefix) => {
@@ -286,6 +301,12 @@ impl Place {
                 let elements = value.split(separators.as_slice()).map(str::trim);
                 let own = elements.filter_map(|one| one.strip_prefix(version.as_str()));
                 found.extend(own.filter_map(some).take(SIGNATURES_MAX + 1));
+            }
+            Written::Base64Json(name) => {
+                let json: Option<Value> =
+                    base64(value).and_then(|bytes| serde_json::from_slice(&bytes).ok());
+                let text = json.as_ref().and_then(|json| json.get(name)?.as_str());
+                found.extend(text.map(|text| Found { text: text.to_owned().into(), time: None }));
             }
             Written::Positional => {
                 let mut elements = value.split(',').map(str::trim);
@@ -310,12 +331,13 @@ fn read_pairs<'r>(
         pairs.map(|(name, text)| (name.trim(), text.trim()))
     };
     let mut times = pairs().filter(|(name, _)| *name == time_name).map(|(_, text)| text);
-    let Some(time) = times.next() else { return };
-    if time.is_empty() || times.any(|other| other != time) {
+    let time = times.next().filter(|time| !time.is_empty());
+    // A sender without times is one that a source describes itself.
+    if (time.is_none() && !time_name.is_empty()) || times.any(|other| Some(other) != time) {
         return;
     }
     let signatures =
         pairs().filter(|(name, text)| !text.is_empty() && names.iter().any(|own| own == name));
     let signatures = signatures.take(SIGNATURES_MAX + 1);
-    found.extend(signatures.map(|(_, text)| Found { text, time: Some(time) }));
+    found.extend(signatures.map(|(_, text)| Found { text: text.into(), time }));
 }
