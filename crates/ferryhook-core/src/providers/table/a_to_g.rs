@@ -87,8 +87,8 @@ pub(super) static PROVIDERS: &[Provider] = &[
     row("clerk", "headers.svix-id", "body.type", No).settled(&[SVIX.only()]),
     row(
         "cloudevents",
-        "{headers.ce-source|body.source}:{headers.ce-id|body.id}",
-        "headers.ce-type|body.type",
+        "{cloudevent.source|body.source}:{cloudevent.id|body.id}",
+        "cloudevent.type|body.type",
         No,
     )
     .settled(&[token(&[Header("authorization"), Query("access_token")])]),
@@ -170,5 +170,5 @@ pub(super) static PROVIDERS: &[Provider] = &[
         "{body.resource_type}.{body.action}",
         At("events"),
     )
-    .settled(&[hmac(&["webhook-signature"]).only()]),
+    .settled(&[hmac_hex(&["webhook-signature"]).only()]),
 ];
