@@ -8,7 +8,9 @@
 //! compile, a header that cannot be read is an invalid signature. Signatures are compared in
 //! constant time. Whatever a stranger sends, nothing here panics or takes longer than linear time.
 
+pub mod line;
 pub mod scheme;
+pub mod sign;
 
 mod canonical;
 mod certificate;

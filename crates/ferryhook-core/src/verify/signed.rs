@@ -208,6 +208,74 @@ impl Checker {
         }
     }
 
+    pub(super) fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The field of the body that has the time.
+    pub(super) fn time_field(&self) -> Option<&str> {
+        match &self.time {
+            Time::Body(name) => Some(name),
+            Time::Nowhere | Time::InSignature | Time::Header(_) => None,
+        }
+    }
+
+    /// Headers that belong to the signature, with what a sender might write into them.
+    pub(super) fn other_headers(&self, time: &str, id: &str) -> Vec<(String, String)> {
+        let mut headers = self.requires.clone();
+        headers.extend(self.agrees.clone());
+        if let Time::Header(name) = &self.time {
+            headers.push((name.clone(), time.to_owned()));
+        }
+        let named = self.templates.iter().take(1).flat_map(Template::headers);
+        headers.extend(named.map(|name| (name.to_owned(), id.to_owned())));
+        headers
+    }
+
+    /// What the sender signs.
+    pub(super) fn content(&self, request: &Request<'_>, time: &str) -> Result<Vec<u8>, Reason> {
+        let template = self.templates.first().ok_or(Reason::NoValidSecret)?;
+        let url = self.url.of_request(request.url);
+        template.filled(&Filling { request, url: &url, timestamp: time, secret: &[] })
+    }
+
+    /// The signature that the first key makes; empty for a key that cannot make any.
+    pub(super) fn tag(&self, request: &Request<'_>, time: &str) -> Result<Vec<u8>, Reason> {
+        let (Some(template), Some(key)) = (self.templates.first(), self.keys.first()) else {
+            return Err(Reason::NoValidSecret);
+        };
+        if matches!(key.value, Key::Public(_)) {
+            return Ok(Vec::new());
+        }
+        let url = self.url.of_request(request.url);
+        let filling = Filling { request, url: &url, timestamp: time, secret: &[] };
+        Ok(key.value.signature(template, &filling)?.as_ref().to_vec())
+    }
+
+    /// The header that a sender writes.
+    pub(super) fn header(&self, signature: &[u8], time: &str) -> (String, String) {
+        let text = self.encoding.encode(signature);
+        let name = self.place.name().replace('*', "1");
+        let value = match &self.place.form {
+            Written::Bare => text,
+            Written::Prefix(prefix) => format!("{prefix}{text}"),
+            Written::Pairs { separator, time: time_name, names, .. } => {
+                let own = names.first().map_or("", String::as_str);
+                match time_name.as_str() {
+                    "" => format!("{own}={text}"),
+                    _ => format!("{time_name}={time}{separator}{own}={text}"),
+                }
+            }
+            Written::Versions { version, .. } => format!("{version}{text}"),
+            Written::Positional => format!("{time},{text}"),
+            Written::Base64Json(name) => {
+                let json = serde_json::json!({ name.as_str(): text }).to_string();
+                Encoding::Base64.encode(json.as_bytes())
+            }
+        };
+        (name, value)
+    }
+
     fn check_time(&self, text: Option<&str>, now: Timestamp) -> Result<(), Reason> {
         let Some(tolerance) = self.tolerance else { return Ok(()) };
         match text {

@@ -78,22 +78,6 @@ impl Template {
         Ok(Self(pieces))
     }
 
-    pub(super) fn has_body(&self) -> bool {
-        self.0.contains(&Piece::Body)
-    }
-
-    pub(super) fn has_timestamp(&self) -> bool {
-        self.0.contains(&Piece::Timestamp)
-    }
-
-    pub(super) fn has_secret(&self) -> bool {
-        self.0.contains(&Piece::Secret)
-    }
-
-    pub(super) fn has_url(&self) -> bool {
-        self.0.iter().any(|piece| matches!(piece, Piece::Url | Piece::UrlDecoded | Piece::Path))
-    }
-
     /// Headers that it is made of.
     pub(super) fn headers(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
