@@ -32,9 +32,10 @@ pub(super) static PROVIDERS: &[Provider] = &[
         .only()]),
     row("alchemy", "body.id", "body.type", No)
         .experimental(&[hmac_hex(&["x-alchemy-signature"]).only()]),
-    // The communication's id, as the ledger was first specified. Where one call raises several
-    // events, a source says `{body.event}:{body.body.id}` instead.
-    row("aloware", "body.body.id|body.id", "body.event", No).settled(&[only(BASIC_OR_TOKEN)]),
+    // The communication's id, as the ledger was first specified. One call may raise several
+    // events about itself, so the name of the event, where it has one, tells them apart.
+    row("aloware", "{body.body.id|body.id}[#{body.event}]", "body.event", No)
+        .settled(&[only(BASIC_OR_TOKEN)]),
     row("anthropic", "headers.webhook-id", "body.data.type|body.type", No)
         .settled(&[STANDARD.only()]),
     row("asana", "", "{body.resource.resource_type}.{body.action}", At("events"))
