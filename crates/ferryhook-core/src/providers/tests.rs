@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Headers;
 
+mod document;
 mod keys;
 
 #[test]
