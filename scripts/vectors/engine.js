@@ -155,15 +155,15 @@ export function headerCases(spec) {
   one('an empty signature', false, () => '');
   one('the signature twice in a row', false, (encoded) => encoded + encoded);
   if (spec.encoding === 'hex') {
-    one('hex in capital letters', false, (encoded) => encoded.toUpperCase());
+    one('hex in capital letters', undefined, (encoded) => encoded.toUpperCase());
     one('base64 instead of hex', false, (_, how) => text(spec.digest(how), 'base64'));
   } else {
     one('hex instead of base64', false, (_, how) => text(spec.digest(how), 'hex'));
     if (spec.encoding === 'base64') {
-      one('base64 without its padding', false, (encoded) => encoded.replace(/=+$/, ''));
+      one('base64 without its padding', undefined, (encoded) => encoded.replace(/=+$/, ''));
       const odd = Array.from({ length: 64 }, (_, i) => `{"id":"evt_5","n":${i}}`)
         .find((body) => /[+/]/.test(text(spec.digest({ secret: spec.secret, body: Buffer.from(body), at: NOW, url: spec.url, method: 'POST' }), 'base64')));
-      add('the alphabet of URLs', false, sign({ body: odd, signatures: (e) => [e.replaceAll('+', '-').replaceAll('/', '_')] }));
+      add('the alphabet of URLs', undefined, sign({ body: odd, signatures: (e) => [e.replaceAll('+', '-').replaceAll('/', '_')] }));
     }
   }
   if (value.includes('=') && /^[a-z0-9]+=/i.test(value) && !spec.list) {
@@ -206,7 +206,7 @@ function timeCases(spec, sign, changed, good) {
   } else {
     add('a day old', spec.recommended ? false : undefined, sign({ at: NOW - 86400 }), { edge: 'the library leaves the age to the receiver' });
   }
-  add('three seconds ahead', ahead === undefined || ahead >= 3, sign({ at: NOW + 3 }));
+  add('three seconds ahead', true, sign({ at: NOW + 3 }), { edge: 'clocks may differ a little' });
   const unwatched = tolerance === undefined && !spec.recommended;
   add('a day ahead', unwatched ? undefined : false, sign({ at: NOW + 86400 }), ahead === undefined ? { edge: 'the library does not look for the future' } : {});
   if (ahead) {

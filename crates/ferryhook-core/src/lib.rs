@@ -51,6 +51,7 @@ pub mod retry;
 pub mod source;
 
 // What is decided on the way, by functions that only look.
+pub mod cloud_events;
 pub mod dedup;
 pub mod event_types;
 pub mod filter;

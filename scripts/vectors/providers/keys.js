@@ -61,7 +61,8 @@ const sns = {
       const text = names.filter((n) => n in message).map((n) => `${n}\n${message[n]}\n`).join('');
       return crypto.sign(version === '1' ? 'sha1' : 'sha256', Buffer.from(text), key(name)).toString('base64');
     };
-    const add = (story, want, message, o = {}) => {
+    const add = (story, want, given, o = {}) => {
+      const message = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
       const version = o.version ?? '1';
       const sent = { ...message, SignatureVersion: version, Signature: sign(message, o.signVersion ?? version, o.key), SigningCertURL: o.cert ?? SNS_CERT, ...o.after };
       for (const n of Object.keys(sent)) if (sent[n] === undefined) delete sent[n];

@@ -3,6 +3,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::Headers;
 
+mod document;
+mod keys;
+
 #[test]
 fn the_table_is_sorted_and_every_expression_in_it_is_understood() {
     assert!(all().is_sorted_by(|one, two| one.name < two.name));
@@ -41,7 +44,7 @@ fn events_of_known_providers_have_a_key_and_a_type() {
             "aloware",
             "",
             r#"{"event":"InboundSMS","body":{"id":719285063}}"#,
-            "719285063",
+            "719285063#InboundSMS",
             "InboundSMS",
         ),
         ("aloware", "", r#"{"id":719285063}"#, "719285063", ""),
@@ -88,8 +91,23 @@ fn events_of_known_providers_have_a_key_and_a_type() {
         ),
         (
             "cloudevents",
-            "ce-id: 1\nce-source: /s\nce-type: a.b",
+            "ce-id: 1\nce-source: /s\nce-specversion: 1.0\nce-type: a.b",
             r#"{"id":"other"}"#,
+            "/s:1",
+            "a.b",
+        ),
+        (
+            "cloudevents",
+            "ce-id: a%20%E2%82%AC\nce-source: /s\nce-specversion: 1.0\nce-type: a%2Eb",
+            "",
+            "/s:a €",
+            "a.b",
+        ),
+        (
+            "cloudevents",
+            "Content-Type: application/cloudevents+json\nce-id: stray\nce-source: /stray\n\
+             ce-specversion: 1.0\nce-type: stray",
+            r#"{"id":"1","source":"/s","type":"a.b"}"#,
             "/s:1",
             "a.b",
         ),

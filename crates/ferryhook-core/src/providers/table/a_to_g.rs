@@ -32,9 +32,10 @@ pub(super) static PROVIDERS: &[Provider] = &[
         .only()]),
     row("alchemy", "body.id", "body.type", No)
         .experimental(&[hmac_hex(&["x-alchemy-signature"]).only()]),
-    // The communication's id, as the ledger was first specified. Where one call raises several
-    // events, a source says `{body.event}:{body.body.id}` instead.
-    row("aloware", "body.body.id|body.id", "body.event", No).settled(&[only(BASIC_OR_TOKEN)]),
+    // The communication's id, as the ledger was first specified. One call may raise several
+    // events about itself, so the name of the event, where it has one, tells them apart.
+    row("aloware", "{body.body.id|body.id}[#{body.event}]", "body.event", No)
+        .settled(&[only(BASIC_OR_TOKEN)]),
     row("anthropic", "headers.webhook-id", "body.data.type|body.type", No)
         .settled(&[STANDARD.only()]),
     row("asana", "", "{body.resource.resource_type}.{body.action}", At("events"))
@@ -87,8 +88,8 @@ pub(super) static PROVIDERS: &[Provider] = &[
     row("clerk", "headers.svix-id", "body.type", No).settled(&[SVIX.only()]),
     row(
         "cloudevents",
-        "{headers.ce-source|body.source}:{headers.ce-id|body.id}",
-        "headers.ce-type|body.type",
+        "{cloudevent.source|body.source}:{cloudevent.id|body.id}",
+        "cloudevent.type|body.type",
         No,
     )
     .settled(&[token(&[Header("authorization"), Query("access_token")])]),
@@ -170,5 +171,5 @@ pub(super) static PROVIDERS: &[Provider] = &[
         "{body.resource_type}.{body.action}",
         At("events"),
     )
-    .settled(&[hmac(&["webhook-signature"]).only()]),
+    .settled(&[hmac_hex(&["webhook-signature"]).only()]),
 ];

@@ -13,13 +13,17 @@ use crate::verify::scheme::TokenPlace::Each;
 use crate::verify::scheme::Unit::{Milliseconds, Rfc3339, Seconds};
 use crate::verify::scheme::{Certified, KeyForm, Layout, Scheme, Signed, TimePlace};
 
-/// The documented form is type, object, subscription and, where there is one, the time. Classic
-/// subscriptions have no object type; associations and merges name their object differently. Two
-/// portals may use one source, and two properties may change in the same millisecond: each is
-/// told apart behind a mark of its own.
+/// The documented form is type, object, subscription and, where there is one, the time; without
+/// a time the event's own number, which is better than to take every later change for a copy.
+/// Classic subscriptions have no object type; associations and merges name their object
+/// differently. What the form would take for one event is told apart behind a mark of its own:
+/// the portal, since one address serves many, and what else may happen to the same object in the
+/// same millisecond. How often it was tried is not part of it.
 const HUBSPOT_ID: &str = "[{body.objectTypeId}:]\
     {body.objectId|body.fromObjectId|body.primaryObjectId}:{body.subscriptionType}\
-    [:{body.occurredAt}][@{body.portalId}][#{body.propertyName}][>{body.toObjectId}]";
+    [:{body.occurredAt|body.eventId}][@{body.portalId}][#{body.propertyName}]\
+    [>{body.toObjectId}][~{body.associationType}][!{body.associationRemoved}]\
+    [+{body.mergedObjectIds[0]}][&{body.messageId}]";
 
 pub(super) static PROVIDERS: &[Provider] = &[
     row("hubspot", HUBSPOT_ID, "body.subscriptionType", Body).settled(&[
