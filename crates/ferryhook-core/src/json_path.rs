@@ -172,6 +172,5 @@ fn is_singular(segments: &[Segment]) -> bool {
     })
 }
 
-
 #[cfg(test)]
 mod tests;

@@ -24,10 +24,12 @@ impl Parser {
         if at.value.kind() != Kind::Object {
             return Err(at.bad("expected a rule: an object with path, operator and value"));
         }
-        if names_only_parts(at.value) {
+        let fields = at.fields()?;
+        // A path alone is a rule that somebody did not finish.
+        let is_path = matches!(&fields[..], [(name, _)] if name == "path");
+        if names_only_parts(at.value) && !is_path {
             return self.parts(at);
         }
-        let fields = at.fields()?;
         let group = fields.iter().find(|(name, _)| matches!(&**name, "all" | "any" | "not"));
         let Some((name, inside)) = group else { return self.rule(at, &fields).map(Clause::Rule) };
         if let Some((_, other)) = fields.iter().find(|(other, _)| other != name) {
