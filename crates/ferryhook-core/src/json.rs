@@ -178,6 +178,11 @@ impl<'d> Value<'d> {
         self.at
     }
 
+    #[cfg(test)]
+    pub(crate) fn shares_document(self, other: Value<'_>) -> bool {
+        std::ptr::addr_eq(self.document, other.document)
+    }
+
     pub fn is_true(self) -> bool {
         self.node().kind == Mark::True
     }

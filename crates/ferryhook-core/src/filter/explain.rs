@@ -12,7 +12,7 @@ use super::seen::{BodyKind, Seen};
 use super::shape::{Check, Condition, Form, Shape, Walk, With};
 use super::{Clause, EFFORT_MAX, Filter};
 use crate::json::{Document, Kind, Value};
-use crate::json_path::Effort;
+use crate::json_path::{Effort, Stop};
 
 /// What is shown of a value, and of how many.
 const SHOWN_BYTES_MAX: usize = 200;
@@ -149,7 +149,7 @@ impl<'s> Explain<'s, '_> {
                 let inside = shapes.iter().map(|one| self.shape(one, path, value, walk)).collect();
                 Explained { path: path.to_owned(), ..group(&shape.at, "all", holds, inside) }
             }
-            Form::Object(conditions) if is_list && !only_checks(conditions) => {
+            Form::Object(conditions) if is_list && !is_about_lists(conditions) => {
                 let items = value.into_iter().flat_map(Value::items).enumerate();
                 let mut inside = Vec::new();
                 let mut found = 0;
@@ -201,10 +201,19 @@ impl<'s> Explain<'s, '_> {
         let holds = matches!(walk.meets_one(condition, value), ControlFlow::Continue(true));
         match condition {
             Condition::Field(field) => {
-                let found = match walk.field(field, value) {
-                    ControlFlow::Continue(found) => found,
-                    ControlFlow::Break(_) => None,
-                };
+                let mut found = None;
+                // One that fits, or the first.
+                let _ = value.map(|value| {
+                    field.select(value, walk.effort, &mut |one| {
+                        let fits = walk.has(&field.shape, Some(one))?;
+                        found = if fits { Some(one) } else { found.or(Some(one)) };
+                        if fits {
+                            ControlFlow::Break(Stop::Enough)
+                        } else {
+                            ControlFlow::Continue(())
+                        }
+                    })
+                });
                 let path = format!("{path}.{}", field.name);
                 Explained { holds, ..self.shape(&field.shape, &path, found, walk) }
             }
@@ -242,8 +251,14 @@ fn wanted_by(check: &Check) -> String {
     }
 }
 
-fn only_checks(conditions: &[Condition]) -> bool {
-    !conditions.is_empty() && conditions.iter().all(|one| matches!(one, Condition::Check(_)))
+/// Nothing in it goes from element to element.
+fn is_about_lists(conditions: &[Condition]) -> bool {
+    let is_check = |one: &Condition| matches!(one, Condition::Check(_));
+    match conditions {
+        [] => false,
+        [Condition::Not(_)] => true,
+        _ => conditions.iter().all(is_check),
+    }
 }
 
 fn group(at: &str, operator: &str, holds: bool, clauses: Vec<Explained>) -> Explained {

@@ -1,7 +1,7 @@
 //! The shape that a part of an event must have: the nested form with `$` operators.
 //!
 //! What stands side by side must all hold, wherever it stands. A list has a shape if one of its
-//! elements does; operators look at the list itself. A field that is missing has no shape, except
+//! elements does; operators, and a `$not` that stands alone, look at the list itself. A field that is missing has no shape, except
 //! the one that says so (`{"$exist": false}`).
 
 mod loose;
@@ -158,6 +158,10 @@ impl<'d> Walk<'_, 'd> {
         conditions: &[Condition],
         value: Option<Value<'d>>,
     ) -> Asked<bool> {
+        // Alone it says what a list must not have, not what one of its elements must not be.
+        if let [Condition::Not(shape)] = conditions {
+            return self.has(shape, value).map_continue(|has| !has);
+        }
         let list = value.filter(|value| value.kind() == Kind::List);
         let Some(list) = list else {
             // No object, so that it cannot even be an empty one.
@@ -232,17 +236,11 @@ impl<'d> Walk<'_, 'd> {
         value: Option<Value<'d>>,
     ) -> Asked<bool> {
         match condition {
-            Condition::Field(field) => {
-                let found = self.field(field, value)?;
-                if found.is_none() && !field.is_absent {
-                    return Asked::Continue(false);
-                }
-                // Only an object can be without a field.
-                match value {
-                    Some(value) if value.kind() == Kind::Object => self.has(&field.shape, found),
-                    _ => Asked::Continue(false),
-                }
-            }
+            Condition::Field(field) => match value {
+                // Only an object can have a field, or be without it.
+                Some(value) if value.kind() == Kind::Object => self.has_field(field, value),
+                _ => Asked::Continue(false),
+            },
             Condition::Or(_, shapes) => {
                 for shape in shapes {
                     if self.has(shape, value)? {
@@ -268,30 +266,19 @@ impl<'d> Walk<'_, 'd> {
         }
     }
 
-    pub(super) fn field(
-        &self,
-        field: &Field,
-        value: Option<Value<'d>>,
-    ) -> Asked<Option<Value<'d>>> {
-        let Some(value) = value else { return Asked::Continue(None) };
-        let mut looked = 0;
-        let found = value.get_counting(&field.name, &mut looked);
-        self.effort.spend(looked / 8)?;
-        match &field.path {
-            Some(path) if found.is_none() => self.first(path, value),
-            _ => Asked::Continue(found),
-        }
-    }
-
-    fn first(&self, path: &Path, from: Value<'d>) -> Asked<Option<Value<'d>>> {
-        let mut first = None;
-        let flow = path.select(from, self.effort, &mut |value| {
-            first = Some(value);
-            ControlFlow::Break(Stop::Enough)
+    fn has_field(&mut self, field: &Field, value: Value<'d>) -> Asked<bool> {
+        let mut is_there = false;
+        let mut fits = false;
+        let effort = self.effort;
+        let flow = field.select(value, effort, &mut |found| {
+            is_there = true;
+            fits = self.has(&field.shape, Some(found))?;
+            if fits { ControlFlow::Break(Stop::Enough) } else { ControlFlow::Continue(()) }
         });
         match flow {
             ControlFlow::Break(Stop::TooMuch) => Asked::Break(Stop::TooMuch),
-            _ => Asked::Continue(first),
+            _ if !is_there && field.is_absent => self.has(&field.shape, None),
+            _ => Asked::Continue(fits),
         }
     }
 
@@ -322,6 +309,25 @@ impl<'d> Walk<'_, 'd> {
         };
         self.effort.spend_text(value.map_or(0, |value| value.weight()))?;
         Asked::Continue(loose::holds(&check.compare, value, with))
+    }
+}
+
+impl Field {
+    /// The field of this name or, if there is none, all that the dots in the name lead to.
+    pub(super) fn select<'d>(
+        &self,
+        from: Value<'d>,
+        effort: &Effort,
+        visit: &mut dyn FnMut(Value<'d>) -> ControlFlow<Stop>,
+    ) -> ControlFlow<Stop> {
+        let mut looked = 0;
+        let found = from.get_counting(&self.name, &mut looked);
+        effort.spend(looked / 8)?;
+        match (found, &self.path) {
+            (Some(found), _) => visit(found),
+            (None, Some(path)) => path.select(from, effort, visit),
+            (None, None) => ControlFlow::Continue(()),
+        }
     }
 }
 

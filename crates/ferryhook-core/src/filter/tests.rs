@@ -1,7 +1,12 @@
 use super::*;
 use crate::{Event, Headers, samples};
 
+mod differential;
+mod explained;
+mod parts;
+mod refused;
 mod rules;
+mod shapes;
 
 /// An event with this body and nothing else.
 fn event(body: &str) -> Event {

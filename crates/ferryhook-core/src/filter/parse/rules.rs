@@ -12,18 +12,7 @@ pub(super) fn looks_like_rules(value: Value<'_>) -> bool {
     let members = value.members();
     let has = |name: &str| members.iter().any(|(own, _)| own == name);
     let is_group = members.len() == 1 && (has("all") || has("any") || has("not"));
-    is_group
-        || has("operator")
-        || (has("path") && (has("op") || has("value")))
-        || lacks_operator(value)
-}
-
-/// `{"path": "$.a"}` could be the shape of a request's path. But no path starts like that.
-fn lacks_operator(value: Value<'_>) -> bool {
-    let [(name, path)] = &value.members()[..] else { return false };
-    let starts =
-        |text: &str| ["$", "body.", "headers.", "query."].iter().any(|s| text.starts_with(s));
-    name == "path" && path.as_text().is_some_and(|text| starts(&text))
+    is_group || has("operator") || (has("path") && (has("op") || has("value")))
 }
 
 impl Parser {
@@ -35,10 +24,12 @@ impl Parser {
         if at.value.kind() != Kind::Object {
             return Err(at.bad("expected a rule: an object with path, operator and value"));
         }
-        if names_only_parts(at.value) && !lacks_operator(at.value) {
+        let fields = at.fields()?;
+        // A path alone is a rule that somebody did not finish.
+        let is_path = matches!(&fields[..], [(name, _)] if name == "path");
+        if names_only_parts(at.value) && !is_path {
             return self.parts(at);
         }
-        let fields = at.fields()?;
         let group = fields.iter().find(|(name, _)| matches!(&**name, "all" | "any" | "not"));
         let Some((name, inside)) = group else { return self.rule(at, &fields).map(Clause::Rule) };
         if let Some((_, other)) = fields.iter().find(|(other, _)| other != name) {
