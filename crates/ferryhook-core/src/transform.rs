@@ -10,6 +10,7 @@
 mod error;
 mod field_map;
 mod incoming;
+mod javascript;
 mod json;
 mod leaving;
 pub mod limits;
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use crate::Event;
 use field_map::FieldMap;
+use javascript::Script;
 
 pub use error::{BadTransform, Fault, TransformError};
 
@@ -31,6 +33,7 @@ pub struct Transform(Kind);
 enum Kind {
     Passthrough,
     FieldMap(FieldMap),
+    JavaScript(Script),
 }
 
 /// What a transform made of an event, and what it said meanwhile.
@@ -77,6 +80,9 @@ impl Transform {
                 Ok(Self(Kind::Passthrough))
             }
             Some("field_map") => FieldMap::parse(fields).map(|map| Self(Kind::FieldMap(map))),
+            Some("javascript") => {
+                Script::parse(fields).map(|script| Self(Kind::JavaScript(script)))
+            }
             _ => Err(BadTransform::new("/type", "must be passthrough, field_map or javascript")),
         }
     }
@@ -86,6 +92,7 @@ impl Transform {
     pub fn needs_thread(&self) -> bool {
         match self.0 {
             Kind::Passthrough | Kind::FieldMap(_) => false,
+            Kind::JavaScript(_) => true,
         }
     }
 
@@ -93,6 +100,7 @@ impl Transform {
     pub fn apply(&self, event: &Event) -> Result<Shaped, TransformError> {
         match &self.0 {
             Kind::Passthrough => Ok(Shaped::silent(Outcome::Unchanged)),
+            Kind::JavaScript(script) => script.apply(event),
             Kind::FieldMap(map) => {
                 map.apply(event).map(Shaped::silent).map_err(TransformError::from)
             }

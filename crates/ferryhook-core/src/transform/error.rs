@@ -1,5 +1,7 @@
 //! What can be wrong with a transform: when it is saved, and when it is run.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 
 use super::limits;
@@ -59,6 +61,15 @@ pub enum Fault {
     TooMuch(String),
     #[error("{0}")]
     Shape(String),
+    #[error("the script took more than {} ms of processor time", .0.as_millis())]
+    Time(Duration),
+    #[error("the script needs more memory than it may have")]
+    Memory,
+    #[error("the script calls itself too deeply, or made something that is nested too deeply")]
+    Stack,
+    /// What the script threw; `position` and `stack` are lines of the script.
+    #[error("{}{message}", line(*.position))]
+    Thrown { message: String, position: Option<(u32, u32)>, stack: Vec<String> },
     #[error("the transform may not set this header: {0}")]
     Header(#[from] BadHeader),
 }
@@ -72,9 +83,17 @@ impl Fault {
             Fault::TooLarge => "too_large",
             Fault::TooMuch(_) => "too_much",
             Fault::Shape(_) => "shape",
+            Fault::Time(_) => "time",
+            Fault::Memory => "memory",
+            Fault::Stack => "stack",
+            Fault::Thrown { .. } => "thrown",
             Fault::Header(_) => "header",
         }
     }
+}
+
+fn line(position: Option<(u32, u32)>) -> String {
+    position.map_or_else(String::new, |(line, column)| format!("line {line}, column {column}: "))
 }
 
 /// Refuses a field that nothing would look at: it is a slip, and would do nothing silently.

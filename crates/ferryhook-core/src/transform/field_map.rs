@@ -93,7 +93,7 @@ impl FieldMap {
             }
         }
         if !headers.is_empty() {
-            changes.headers = Some(with_headers(&event.headers, &headers)?);
+            changes.set_headers(with_headers(&event.headers, &headers)?, &headers);
         }
         Ok(changes.of(event))
     }

@@ -1,9 +1,13 @@
 //! The event as a transform leaves it: what follows from another body, and who may set a header.
 
+use super::json::Json;
 use super::{Fault, Outcome, incoming, limits};
-use crate::{Body, Event, Headers, outgoing};
+use crate::outgoing::{self, BadHeader};
+use crate::{Body, Event, Headers};
 
 const JSON: &str = "application/json";
+const TEXT: &str = "text/plain; charset=utf-8";
+const CONTENT_TYPE: &str = "content-type";
 
 /// Headers that describe the bytes of a body, and lie when it becomes another.
 const ABOUT_THE_BODY: [&str; 5] =
@@ -32,7 +36,28 @@ impl Changes {
         })
     }
 
-    pub(super) fn bytes(event: &Event, body: Vec<u8>) -> Result<Self, Fault> {
+    /// Text, which says so unless it can still be what it was.
+    pub(super) fn text(event: &Event, body: String) -> Result<Self, Fault> {
+        let is_believable = match incoming::is_json(event) {
+            true => Json::read(&body).is_ok(),
+            false => incoming::content_type(event).is_some(),
+        };
+        Self::bytes(event, body.into_bytes()).map(|changes| Self {
+            content_type: (changes.body.is_some() && !is_believable).then(|| TEXT.to_owned()),
+            ..changes
+        })
+    }
+
+    /// The new headers, and what they say about the body.
+    pub(super) fn set_headers(&mut self, headers: Headers, set: &[(String, Option<String>)]) {
+        self.headers = Some(headers);
+        let said = set.iter().find(|(name, _)| name.eq_ignore_ascii_case(CONTENT_TYPE));
+        if let Some((_, Some(content_type))) = said {
+            self.content_type = Some(content_type.clone());
+        }
+    }
+
+    fn bytes(event: &Event, body: Vec<u8>) -> Result<Self, Fault> {
         if body.len() > limits::OUTPUT_BYTES_MAX {
             return Err(Fault::TooLarge);
         }
@@ -69,6 +94,14 @@ impl Changes {
     }
 }
 
+/// Whether a transform may set this header. The content type is the body's, and leaves with it.
+pub(super) fn check_header(name: &str, value: &str) -> Result<(), BadHeader> {
+    match name.eq_ignore_ascii_case(CONTENT_TYPE) {
+        true => outgoing::check_custom(name, value),
+        false => outgoing::check_made(name, value),
+    }
+}
+
 /// The headers with some of them set or, without a value, removed. Names are compared without
 /// regard to case; what is not named stays in its place, repeats included.
 pub(super) fn with_headers(
@@ -77,7 +110,7 @@ pub(super) fn with_headers(
 ) -> Result<Headers, Fault> {
     for (name, value) in set {
         if let Some(value) = value {
-            outgoing::check_made(name, value)?;
+            check_header(name, value)?;
         }
     }
     let is_set = |name: &str| set.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));

@@ -43,6 +43,10 @@ struct Gate {
 fn plain() -> Source {
     Source {
         provider: "custom".into(),
+        signing_secret: None,
+        previous_secrets: Vec::new(),
+        signing_algorithm: None,
+        verification_mode: None,
         dedup_expression: None,
         body_bytes_max: None,
         custom_response: None,

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{FieldMap, Made, Otherwise, Rename, Rules};
-use crate::outgoing;
 use crate::transform::error::{BadTransform, below, only};
+use crate::transform::leaving::check_header;
 use crate::transform::limits::{EACH_DEPTH_MAX, RULES_MAX, STEPS_MAX};
 use crate::transform::path::{self, Source, Step};
 use crate::transform::template::Template;
@@ -205,7 +205,7 @@ impl Reader {
             if value.is_null() {
                 return Ok((name.clone(), None));
             }
-            outgoing::check_made(name, "").map_err(|error| bad(error.to_string()))?;
+            check_header(name, "").map_err(|error| bad(error.to_string()))?;
             let template = template(value).and_then(outside_each).map_err(bad)?;
             Ok((name.clone(), Some(template)))
         });

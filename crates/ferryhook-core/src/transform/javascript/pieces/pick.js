@@ -1,0 +1,1 @@
+[typeof handler === 'function' ? handler : undefined, typeof transform === 'function' ? transform : undefined]
