@@ -395,7 +395,7 @@ impl Door {
             let letter = Letter::new(head, suffix, self.sender(head));
             let diagnosis = match (refusal, &route.proof.verifier) {
                 (Refusal::Unproven { body, .. }, Ok(Some(verifier))) => {
-                    Some(self.diagnose(verifier, &Claimed::new(self, head, &letter, body)))
+                    Some(self.diagnose(verifier, &Claimed::new(self, head, &letter, body), &[]))
                 }
                 _ => None,
             };

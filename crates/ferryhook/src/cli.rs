@@ -201,6 +201,8 @@ pub struct WhatIf {
 pub enum RejectionsCommand {
     /// List what a source refused and why, newest first.
     List(RejectionsList),
+    /// Show one request that was refused, and what to mend.
+    Show(RejectionsShow),
     /// Let in what was refused for its signature or its form, now that its cause is mended.
     ///
     /// Signatures are checked with the secrets of now and the time of then. Exits with 1 when some
@@ -218,6 +220,19 @@ pub struct RejectionsList {
     /// At most so many.
     #[arg(long, value_name = "N", default_value = "50", value_parser = value_parser!(u16).range(1..=1000))]
     pub limit: u16,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct RejectionsShow {
+    #[arg(value_name = "REJECTION")]
+    pub rejection: Id<Rejection>,
+    #[arg(long, value_name = "NAME|ID")]
+    pub source: String,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,

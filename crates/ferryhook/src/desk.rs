@@ -70,6 +70,7 @@ impl Desk {
             Asked::Explain(id) => said(self.explain(id).await?),
             Asked::WhatIf(asked) => said(self.what_if(asked).await?),
             Asked::ListRejections(wanted) => said(self.list_rejections(&wanted).await?),
+            Asked::ShowRejection { source, id } => said(self.show_rejection(&source, id).await?),
             Asked::Readmit(order) => said(self.readmit(&order).await?),
             Asked::Replay(order) => said(self.replay(&order).await?),
             Asked::CountReplay(order, after) => said(self.count_replay(&order, after).await?),

@@ -4,8 +4,9 @@
 use bytes::Bytes;
 use ferryhook_core::handshake::{Reply, Then};
 use ferryhook_core::source::VerificationMode;
-use ferryhook_core::verify::{self, Verdict, Verifier, doctor};
-use ferryhook_core::{Secret, Source, Timestamp};
+use ferryhook_core::verify::doctor::{self, Other};
+use ferryhook_core::verify::{self, Verdict, Verifier};
+use ferryhook_core::{Rejection, Secret, Source, Timestamp};
 use ferryhook_store::repositories::Edit;
 use hyper::http::request::Parts;
 
@@ -34,6 +35,17 @@ impl<'a> Claimed<'a> {
         let configured = door.settings.public_url.as_deref();
         let url = public_url::of(configured, head, peer, &door.settings.trusted);
         Self { letter, url, body, at: door.env.now() }
+    }
+
+    /// The same for a request that was refused.
+    pub(super) fn again(
+        door: &Door,
+        letter: &'a Letter,
+        body: &'a Bytes,
+        rejection: &Rejection,
+    ) -> Self {
+        let url = public_url::again(door.settings.public_url.as_deref(), rejection);
+        Self { letter, url, body, at: rejection.rejected_at }
     }
 
     fn request(&self) -> verify::Request<'_> {
@@ -109,9 +121,14 @@ impl Door {
     }
 
     /// The same for people, who want to know what to mend. It tries many things, so it is asked
-    /// only about what is kept.
-    pub(super) fn diagnose(&self, verifier: &Verifier, claimed: &Claimed<'_>) -> String {
-        doctor::explain(verifier, &claimed.request(), claimed.at, &self.fetched)
+    /// only about what is kept: a few requests a minute. `others` are the secrets of other places.
+    pub(super) fn diagnose(
+        &self,
+        verifier: &Verifier,
+        claimed: &Claimed<'_>,
+        others: &[Other<'_>],
+    ) -> String {
+        doctor::explain(verifier, &claimed.request(), claimed.at, &self.fetched, others)
     }
 
     /// What a handshake asks for besides an answer.

@@ -4,13 +4,14 @@
 //! signature with a time in it was fresh when the request came. Rate and quota do not count again.
 
 use ferryhook_core::rejection::Cause;
+use ferryhook_core::verify::doctor::Other;
 use ferryhook_core::{Event, Id, Rejection};
 use ferryhook_store::{StoreError, Stored};
 
 use super::letter::Letter;
 use super::proof::Claimed;
 use super::refusal::Refusal;
-use super::{Ingest, adopted, public_url, unpack};
+use super::{Ingest, adopted, unpack};
 
 /// Why it stays out.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,23 @@ pub enum NotReadmitted {
 }
 
 impl Ingest {
+    /// Why its signature does not hold, as far as the secrets and settings of now can tell. `others`
+    /// are the secrets of other sources, which may have been mixed up.
+    pub async fn diagnose(
+        &self,
+        rejection: &Rejection,
+        others: &[Other<'_>],
+    ) -> Result<Option<String>, StoreError> {
+        let door = &self.0;
+        let route = door.routes.find(rejection.source_id).await?;
+        let Some(Ok(Some(verifier))) = route.as_ref().map(|route| &route.proof.verifier) else {
+            return Ok(None);
+        };
+        let (letter, body) = (Letter::again(rejection), rejection.body.as_bytes());
+        let claimed = Claimed::again(door, &letter, body, rejection);
+        Ok(Some(door.diagnose(verifier, &claimed, others)))
+    }
+
     /// Its events, those included that had come another way meanwhile. The rejection is gone then.
     pub async fn readmit(
         &self,
@@ -43,8 +61,7 @@ impl Ingest {
 
         let letter = Letter::again(&rejection);
         let body = rejection.body.as_bytes().clone();
-        let url = public_url::again(door.settings.public_url.as_deref(), &rejection);
-        let claimed = Claimed { letter: &letter, url, body: &body, at: rejection.rejected_at };
+        let claimed = Claimed::again(door, &letter, &body, &rejection);
         let doubt = door.prove(&route, &claimed).await.map_err(again)?;
         let now = door.env.now();
         let crowded = || again(Refusal::Crowded);

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use super::columns::{Columns, or_dash, plain};
 use super::{answered, print_json, runtime};
-use crate::cli::{RejectionsCommand, RejectionsList, RejectionsReadmit};
+use crate::cli::{RejectionsCommand, RejectionsList, RejectionsReadmit, RejectionsShow};
 use crate::config::Config;
 use crate::desk;
 use crate::desk::orders::{Asked, Readmit, Refused};
-use crate::desk::view::{Readmitted, RejectionList};
+use crate::desk::view::{Readmitted, RejectionList, RejectionStory};
 
 /// Some of what should have been let in stayed out.
 const SOME_REFUSED: u8 = 1;
@@ -17,6 +17,7 @@ const SOME_REFUSED: u8 = 1;
 pub fn run(command: &RejectionsCommand) -> anyhow::Result<ExitCode> {
     match command {
         RejectionsCommand::List(asked) => list(asked),
+        RejectionsCommand::Show(asked) => show(asked),
         RejectionsCommand::Readmit(asked) => readmit(asked),
     }
 }
@@ -52,6 +53,48 @@ fn print_list(list: &RejectionList) -> anyhow::Result<()> {
     write!(out, "{}", columns.show())?;
     if list.has_more {
         writeln!(out, "there may be older ones; see --limit")?;
+    }
+    Ok(())
+}
+
+fn show(command: &RejectionsShow) -> anyhow::Result<ExitCode> {
+    let (config, values) = Config::load(&command.flags.0)?;
+    let (source, id) = (command.source.clone(), command.rejection);
+    let asked = Asked::ShowRejection { source, id };
+    let answer = runtime()?.block_on(desk::ask::<RejectionStory>(&config, &values, asked));
+    answered(answer, |story| match command.json {
+        true => print_json(&story),
+        false => print_story(&story),
+    })
+}
+
+fn print_story(story: &RejectionStory) -> anyhow::Result<()> {
+    let line = &story.line;
+    let path = story.path.as_deref().unwrap_or_default();
+    let query = story.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+    let facts = [
+        ("rejection", line.rejection_id.to_string()),
+        ("at", line.rejected_at.to_string()),
+        ("cause", line.cause.clone()),
+        ("why", or_dash(line.detail.as_ref())),
+        ("request", format!("{} {path}{query}", line.method)),
+        ("from", or_dash(line.source_ip.as_ref())),
+    ];
+    let mut out = std::io::stdout().lock();
+    for (name, value) in facts {
+        writeln!(out, "{name:<12}{}", plain(value.trim_end()))?;
+    }
+    writeln!(out, "\nheaders")?;
+    for (name, value) in &story.headers {
+        writeln!(out, "  {}: {}", plain(name), plain(value))?;
+    }
+    match &story.body {
+        Some(body) if !body.is_empty() => writeln!(out, "\n{}", plain(body))?,
+        Some(_) => {}
+        None => writeln!(out, "\nthe body is not text; --json has it as base64")?,
+    }
+    if !line.is_whole {
+        writeln!(out, "\nit was not read to its end, so it cannot be let in")?;
     }
     Ok(())
 }

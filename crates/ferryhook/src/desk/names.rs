@@ -19,14 +19,20 @@ impl Desk {
             let found = self.store.sources().find(id).await?;
             return found.map(|found| found.record).ok_or_else(nothing);
         }
-        let account = self.account().await?.ok_or_else(nothing)?;
-        let mut pages = Pages::new();
-        let mut named = Vec::new();
+        let mut named = self.sources().await?;
+        named.retain(|source| source.name == text);
+        one_of(named, "source", text)
+    }
+
+    /// Those of the account, as far as they are looked at.
+    pub(super) async fn sources(&self) -> Result<Vec<Source>, Complaint> {
+        let Some(account) = self.account().await? else { return Ok(Vec::new()) };
+        let (mut pages, mut sources) = (Pages::new(), Vec::new());
         while let Some(slice) = pages.next() {
             let page = self.store.sources().list_by_account(account, slice).await?;
-            named.extend(pages.turn(page).filter(|source| source.name == text));
+            sources.extend(pages.turn(page));
         }
-        one_of(named, "source", text)
+        Ok(sources)
     }
 
     /// Of this source, or of any, by id or by name. An id is believed: what it names is seen later.

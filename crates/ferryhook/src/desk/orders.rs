@@ -20,6 +20,11 @@ pub enum Asked {
     WhatIf(WhatIf),
     /// Answered with [`RejectionList`](super::view::RejectionList).
     ListRejections(Refused),
+    /// Answered with [`RejectionStory`](super::view::RejectionStory).
+    ShowRejection {
+        source: String,
+        id: Id<Rejection>,
+    },
     /// Answered with [`Readmitted`](super::view::Readmitted).
     Readmit(Readmit),
     /// Answered with [`ReplayTold`](super::view::ReplayTold).

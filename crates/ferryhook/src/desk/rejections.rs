@@ -1,11 +1,14 @@
 //! What was refused at the door of a source, and letting it in after all.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use ferryhook_core::rejection::Cause;
+use ferryhook_core::verify::doctor::Other;
 use ferryhook_core::{Id, Rejection, Source, limits};
 use ferryhook_store::{Slice, Stored, Window};
 
 use super::orders::{Readmit, Refused};
-use super::view::{Readmitted, RejectionLine, RejectionList};
+use super::view::{Readmitted, RejectionLine, RejectionList, RejectionStory};
 use super::{Complaint, Desk};
 
 /// Rejections that are looked at to find those that are wanted, and let in with one order.
@@ -22,6 +25,38 @@ impl Desk {
         let (found, has_more) = self.rejections(source.id, wanted.cause, limit).await?;
         let data = found.iter().map(|one| RejectionLine::from(&one.record)).collect();
         Ok(RejectionList { data, has_more })
+    }
+
+    pub(super) async fn show_rejection(
+        &self,
+        source: &str,
+        id: Id<Rejection>,
+    ) -> Result<RejectionStory, Complaint> {
+        let source = self.find_source(source).await?;
+        let rejection = self.named(source.id, &[id]).await?.remove(0).record;
+        let mut line = RejectionLine::from(&rejection);
+        if let (Some(ingest), Cause::Signature) = (&self.ingest, rejection.cause) {
+            let sources = self.sources().await?;
+            let others = sources.iter().filter(|other| other.id != source.id);
+            let others: Vec<_> = others
+                .filter_map(|other| {
+                    let secret = other.signing_secret.as_ref()?;
+                    Some(Other { name: &other.name, secret })
+                })
+                .collect();
+            line.detail = ingest.diagnose(&rejection, &others).await?.or(line.detail);
+        }
+        let headers = rejection.headers.iter().map(|(n, v)| (n.to_owned(), v.to_owned()));
+        let body = rejection.body.as_text().map(str::to_owned);
+        let bytes = rejection.body.as_bytes();
+        Ok(RejectionStory {
+            line,
+            path: rejection.path.clone(),
+            query: rejection.query.clone(),
+            headers: headers.collect(),
+            body_base64: body.is_none().then(|| STANDARD.encode(bytes)),
+            body,
+        })
     }
 
     pub(super) async fn readmit(&self, order: &Readmit) -> Result<Readmitted, Complaint> {
