@@ -15,7 +15,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{BadVerifier, Certificates, Request, Verdict, Verifier};
+use super::{BadVerifier, Certificates, Request, Verdict, Verifier, doctor};
 use crate::{Headers, Secret, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,6 +95,16 @@ impl Line {
         let request =
             Request { method: &self.method, url: &self.url, headers: &headers, body: &body };
         Ok(verifier.check(&request, self.now().unwrap_or(now), &Given(&self.certificates)))
+    }
+
+    /// Why it does not hold, as the doctor sees it.
+    pub fn explain(&self, now: Timestamp) -> Result<String, BadLine> {
+        let verifier = self.verifier()?;
+        let (headers, body) = (self.headers()?, self.body()?);
+        let request =
+            Request { method: &self.method, url: &self.url, headers: &headers, body: &body };
+        let now = self.now().unwrap_or(now);
+        Ok(doctor::explain(&verifier, &request, now, &Given(&self.certificates), &[]))
     }
 
     pub fn verifier(&self) -> Result<Verifier, BadLine> {
