@@ -170,5 +170,5 @@ pub(super) static PROVIDERS: &[Provider] = &[
         "{body.resource_type}.{body.action}",
         At("events"),
     )
-    .settled(&[hmac(&["webhook-signature"]).only()]),
+    .settled(&[hmac_hex(&["webhook-signature"]).only()]),
 ];

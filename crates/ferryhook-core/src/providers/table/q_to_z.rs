@@ -8,7 +8,7 @@ use crate::providers::schemes::{
 use crate::providers::{Provider, row};
 use crate::verify::scheme::Algorithm::Ed25519;
 use crate::verify::scheme::Digest::Sha1;
-use crate::verify::scheme::Encoding::{Base64Lenient, Base64Url, HexAnyCase};
+use crate::verify::scheme::Encoding::{Base64, Base64Lenient, Base64Url, HexAnyCase};
 use crate::verify::scheme::TokenPlace::Header;
 use crate::verify::scheme::Unit::{Milliseconds, Rfc3339};
 use crate::verify::scheme::{KeyForm, Layout, Signed, TimePlace};
@@ -108,7 +108,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
     .over(&["{timestamp}|{body}"])
     .at("telnyx-timestamp")
     .within(300)
-    .written(Base64Lenient)
+    .written(Base64)
     .only()]),
     row("tiktok-shop", "body.tts_notification_id", "body.type", No).experimental(&[hmac_hex(&[
         "authorization",
