@@ -193,6 +193,47 @@ fn a_source_verifies_with_what_it_has() {
     assert!(Verifier::of(&source).unwrap().is_some());
 }
 
+/// What a source says about its sender is a wish to verify, and so is a key.
+#[test]
+fn a_source_that_says_how_but_has_no_secret_refuses_everything() {
+    for (provider, config, verifies) in [
+        ("custom", json!({}), Ok(false)),
+        ("custom", json!({"eventType": "body.type"}), Ok(false)),
+        ("custom", json!({"header": "x-sig"}), Err(BadVerifier::NoSecret)),
+        ("telnyx", json!({"publicKey": "Rst+nr8PsAx5tCZq8/Mi1QPFMlc4YhCMHCbkmHq9/yU="}), Ok(true)),
+        ("chargebee", json!({"username": "u", "password": "p"}), Ok(true)),
+        ("mollie", json!({"scheme": "classic"}), Ok(false)),
+        ("someone-else", json!({}), Ok(false)),
+    ] {
+        let mut source = samples::source();
+        source.provider = provider.to_owned();
+        source.config = config.as_object().cloned().unwrap();
+        (source.signing_secret, source.verification_mode) = (None, None);
+        source.previous_secrets.clear();
+        source.signing_algorithm = None;
+        let own = Verifier::of(&source).map(|verifier| verifier.is_some());
+        assert_eq!(own, verifies, "{provider} {config}");
+    }
+}
+
+/// Sources of before have an algorithm and no header: they get what custom sources get.
+#[test]
+fn an_algorithm_alone_describes_nothing() {
+    let mut source = samples::source();
+    source.provider = "custom".to_owned();
+    source.signing_secret = Some(Secret::new("s"));
+    for (config, algorithm, is_fit) in [
+        (json!({}), "hmac-sha256", true),
+        (json!({"header": "x-sig"}), "hmac-sha512", true),
+        (json!({"header": "x-sig"}), "crc32", false),
+        (json!({}), "crc32", false),
+    ] {
+        source.config = config.as_object().cloned().unwrap();
+        source.signing_algorithm = Some(algorithm.to_owned());
+        assert_eq!(Verifier::of(&source).is_ok(), is_fit, "{config} {algorithm}");
+    }
+}
+
 #[test]
 fn a_replaced_secret_counts_until_its_time_is_over() {
     let mut source = samples::source();
