@@ -17,6 +17,7 @@ mod restore;
 mod schema;
 mod serve;
 mod what_if;
+mod signature;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -43,6 +44,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Rejections(command) => return rejections::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
+        Command::Signature(command) => signature::run(&command)?,
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),

@@ -35,6 +35,7 @@ mod proof;
 mod replay;
 mod rules;
 mod schema;
+mod signature;
 mod stopping;
 mod storage;
 mod traces;
