@@ -8,6 +8,7 @@
 //! compile, a header that cannot be read is an invalid signature. Signatures are compared in
 //! constant time. Whatever a stranger sends, nothing here panics or takes longer than linear time.
 
+pub mod doctor;
 pub mod line;
 pub mod scheme;
 pub mod sign;
@@ -81,6 +82,9 @@ impl Certificates for NoCertificates {
 pub struct Verifier {
     provider: &'static Provider,
     checkers: Vec<Checker>,
+    /// What it was made of, for the doctor.
+    secrets: Vec<Dated<Secret>>,
+    config: Map,
 }
 
 #[derive(Debug)]
@@ -164,6 +168,12 @@ impl Verifier {
         let (provider, variant) = providers::resolve(provider)
             .ok_or_else(|| BadVerifier::UnknownProvider(provider.chars().take(64).collect()))?;
         let options = Options(config);
+        let made = |checkers| Self {
+            provider,
+            checkers,
+            secrets: secrets.to_vec(),
+            config: config.clone(),
+        };
         let secrets = keys::present(secrets)?;
         if provider.name == CUSTOM
             && let Some(kind) = custom::kind(&options)?
@@ -171,7 +181,7 @@ impl Verifier {
             let checker = custom::with_scheme(kind, &options, |scheme| {
                 Checker::compile_custom(scheme, &secrets, &options)
             })?;
-            return Ok(Self { provider, checkers: vec![checker] });
+            return Ok(made(vec![checker]));
         }
         let asked = options.find(&["scheme", "version", "signatureVersion"]);
         let schemes = provider.schemes_called(variant.or(asked.as_deref()))?;
@@ -184,11 +194,7 @@ impl Verifier {
                 Err(error) => return Err(error),
             }
         }
-        if checkers.is_empty() {
-            Err(BadVerifier::NoSecret)
-        } else {
-            Ok(Self { provider, checkers })
-        }
+        if checkers.is_empty() { Err(BadVerifier::NoSecret) } else { Ok(made(checkers)) }
     }
 }
 
