@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::*;
-use crate::handshake::{self, Content, Effect, Handshake, Keyed, Part, When};
+use crate::handshake::{Content, Effect, Handshake, Keyed, Part, When};
 use crate::verify::scheme::{
     Algorithm, BodyHash, Certified, Digest, Encoding, Issuer, JwtKeys, KeyForm, Signed, TimePlace,
     TokenPlace, UrlClaim,
@@ -107,7 +107,7 @@ fn providers_table(vectors: &[Vector]) -> String {
             settings.join(", "),
             code(provider.id),
             code(provider.event_type),
-            handshakes(provider.name),
+            handshakes(provider),
         )
         .unwrap();
     }
@@ -318,7 +318,7 @@ fn asked_for(provider: &Provider) -> Vec<String> {
     if provider.schemes.iter().any(|own| !own.name.is_empty()) {
         names.push("scheme".to_owned());
     }
-    for own in handshake::handshakes_of(provider.name) {
+    for own in provider.handshakes {
         let parts = parts(own);
         if own.token.is_some()
             || parts.iter().any(|part| matches!(part, Part::Keyed(Keyed::Ebay, _)))
@@ -341,9 +341,9 @@ fn parts(own: &Handshake) -> Vec<Part> {
     content.into_iter().chain(own.headers.iter().map(|(_, part)| *part)).collect()
 }
 
-fn handshakes(provider: &str) -> String {
-    let mut all: Vec<_> = handshake::handshakes_of(provider).iter().map(one_handshake).collect();
-    if let Some(answer) = handshake::acknowledgement_of(provider) {
+fn handshakes(provider: &Provider) -> String {
+    let mut all: Vec<_> = provider.handshakes.iter().map(one_handshake).collect();
+    if let Some(answer) = provider.acknowledgement {
         all.push(format!("events are answered `{}`", answer.body));
     }
     all.dedup();
