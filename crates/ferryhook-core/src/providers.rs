@@ -110,6 +110,13 @@ impl Provider {
         self
     }
 
+    /// Where it puts its signature, for people: a header, or what stands in for one.
+    pub fn signature(&self) -> String {
+        let mut places: Vec<_> = self.schemes.iter().map(|own| own.scheme.place()).collect();
+        places.dedup();
+        places.join(" or ")
+    }
+
     /// The scheme that is asked for, or those that need not be.
     pub(crate) fn schemes_called(
         &self,

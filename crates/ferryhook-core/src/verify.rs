@@ -174,7 +174,7 @@ impl Verifier {
             secrets: secrets.to_vec(),
             config: config.clone(),
         };
-        let secrets = keys::present(secrets)?;
+        let secrets = keys::present(secrets);
         if provider.name == CUSTOM
             && let Some(kind) = custom::kind(&options)?
         {

@@ -35,19 +35,14 @@ pub(super) enum Key {
     Public(ParsedPublicKey),
 }
 
-/// The secrets that are not empty, the newest first. That all of them are empty is an error; that
-/// there are none is for the scheme to judge.
-pub(super) fn present(secrets: &[Dated<Secret>]) -> Result<Vec<Dated<&str>>, BadVerifier> {
-    let present: Vec<_> = secrets
+/// The secrets that are not empty, the newest first. An empty one is as if it were not there.
+pub(super) fn present(secrets: &[Dated<Secret>]) -> Vec<Dated<&str>> {
+    secrets
         .iter()
         .filter(|secret| !secret.value.expose().is_empty())
         .take(SECRETS_MAX)
         .map(|secret| Dated { value: secret.value.expose(), until: secret.until })
-        .collect();
-    if present.is_empty() && !secrets.is_empty() {
-        return Err(BadVerifier::NoSecret);
-    }
-    Ok(present)
+        .collect()
 }
 
 impl Key {

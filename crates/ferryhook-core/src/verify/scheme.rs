@@ -25,6 +25,39 @@ pub enum Scheme<'a> {
     Token(Token<'a>),
 }
 
+impl Scheme<'_> {
+    /// Where the proof is, in a few words.
+    pub(crate) fn place(&self) -> String {
+        match self {
+            Self::Signed(scheme) => scheme.headers.join(" or "),
+            Self::Form(scheme) => scheme.header.to_owned(),
+            Self::Fields(_) | Self::SignedField(_) | Self::Certified(Certified::Sns) => {
+                "in the body".to_owned()
+            }
+            Self::Certified(Certified::Paypal) => "paypal-transmission-sig".to_owned(),
+            Self::Jwt(scheme) => scheme.header.unwrap_or("in the body").to_owned(),
+            Self::Canonical(scheme) => scheme.signature.to_owned(),
+            Self::Token(scheme) => {
+                let mut places: Vec<_> = scheme.places.iter().map(TokenPlace::name).collect();
+                if scheme.basic {
+                    places.insert(0, "Basic in authorization".to_owned());
+                }
+                places.join(" or ")
+            }
+        }
+    }
+}
+
+impl TokenPlace<'_> {
+    fn name(&self) -> String {
+        match self {
+            Self::Header(name) => (*name).to_owned(),
+            Self::Query(name) => format!("?{name}="),
+            Self::Each(_, name) => format!("{name} in the body"),
+        }
+    }
+}
+
 /// A signature in a header over a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signed<'a> {

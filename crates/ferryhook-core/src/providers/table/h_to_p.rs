@@ -86,10 +86,14 @@ pub(super) static PROVIDERS: &[Provider] = &[
     row("modern-treasury", "headers.x-webhook-id", "{headers.x-topic}[.{body.event}]", No)
         .settled(&[hmac(&["x-signature"]).only()]),
     // The classic form sends a payment's id with each of its changes, and no type.
-    row("mollie", "{body.type}:{body.id}", "body.type", No).settled(&[
-        hmac(&["x-mollie-signature"]).prefix("sha256=").only(),
-        asked("classic", UNSIGNED),
-    ]),
+    row("mollie", "{body.type}:{body.id}", "body.type", No)
+        .settled(&[
+            hmac(&["x-mollie-signature"]).prefix("sha256=").only(),
+            // Its library takes it without the prefix too.
+            hmac(&["x-mollie-signature"]).only(),
+            asked("classic", UNSIGNED),
+        ])
+        .any(),
     row("monday", "body.event.triggerUuid", "body.event.type", No)
         .asking(handshakes::MONDAY)
         .experimental(&[only(MONDAY)]),

@@ -61,8 +61,13 @@ pub(super) static PROVIDERS: &[Provider] = &[
     row("sentry", "headers.request-id", "{headers.sentry-hook-resource}[.{body.action}]", No)
         .settled(&[hmac(&["sentry-hook-signature", "sentry-app-signature"]).only()]),
     // The event's id is shared by all subscriptions to a topic; this one is the delivery's.
-    row("shopify", "headers.x-shopify-webhook-id", "headers.x-shopify-topic", No)
-        .settled(&[hmac_base64(&["x-shopify-hmac-sha256", "shopify-hmac-sha256"]).only()]),
+    row(
+        "shopify",
+        "headers.x-shopify-webhook-id|headers.shopify-webhook-id",
+        "headers.x-shopify-topic|headers.shopify-topic",
+        No,
+    )
+    .settled(&[hmac_base64(&["x-shopify-hmac-sha256", "shopify-hmac-sha256"]).only()]),
     row("slack", "body.event_id", "body.event.type|body.type", No)
         .asking(handshakes::SLACK)
         .settled(&[hmac(&["x-slack-signature"])
