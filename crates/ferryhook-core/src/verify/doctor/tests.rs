@@ -25,7 +25,7 @@ fn diagnose(provider: &str, secret: &str, headers: &[(&str, String)], body: &[u8
     explain(&verifier, &request, Timestamp::from_seconds(AT), &NoCertificates, &others)
 }
 
-fn github(signature: String) -> [(&'static str, String); 1] {
+fn github(signature: &str) -> [(&'static str, String); 1] {
     [("X-Hub-Signature-256", format!("sha256={signature}"))]
 }
 
@@ -46,34 +46,34 @@ fn it_says_what_is_wrong() {
         [("x-square-hmacsha256-signature", base64(&sha256("s", &content)))]
     };
     for (diagnosis, expected) in [
-        (diagnose("github", "s", &github(right.clone()), body), "the signature is valid"),
+        (diagnose("github", "s", &github(&right), body), "the signature is valid"),
         (
             diagnose("github", "s", &[], body),
             "the header x-hub-signature-256 is missing, and no other signature is there: the \
              sender has no secret configured, or something on the way took it off",
         ),
         (
-            diagnose("stripe", "s", &github(right.clone()), body),
+            diagnose("stripe", "s", &github(&right), body),
             "the header stripe-signature is missing; it is signed as github does, and fits",
         ),
         (
-            diagnose("stripe", "s", &github(to_hex(&sha256("t", body))), body),
+            diagnose("stripe", "s", &github(&to_hex(&sha256("t", body))), body),
             "the header stripe-signature is missing; the request looks like one of github",
         ),
         (
-            diagnose("github", "s", &github(to_hex(&sha256("elsewhere", body))), body),
+            diagnose("github", "s", &github(&to_hex(&sha256("elsewhere", body))), body),
             "the secret of the source orders fits: it is stored in another place",
         ),
         (
-            diagnose("github", " s\n", &github(right.clone()), body),
+            diagnose("github", " s\n", &github(&right), body),
             "the stored secret has spaces around it; without them it fits",
         ),
         (
-            diagnose("github", "\"s\"", &github(right.clone()), body),
+            diagnose("github", "\"s\"", &github(&right), body),
             "the stored secret has quotes around it; without them it fits",
         ),
         (
-            diagnose("github", "s", &github(base64(&sha256("s", body))), body),
+            diagnose("github", "s", &github(&base64(&sha256("s", body))), body),
             "the signature is written in base64 instead of hex",
         ),
         (
@@ -81,24 +81,24 @@ fn it_says_what_is_wrong() {
             "the signature is written in hex instead of base64",
         ),
         (
-            diagnose("github", "s", &github(right.to_uppercase()), body),
+            diagnose("github", "s", &github(&right.to_uppercase()), body),
             "the signature is right, but its hex is not written as this provider writes it",
         ),
         (
-            diagnose("github", "s", &github(to_hex(&mac(hmac::HMAC_SHA512, b"s", body))), body),
+            diagnose("github", "s", &github(&to_hex(&mac(hmac::HMAC_SHA512, b"s", body))), body),
             "it is signed with SHA-512, which this provider does not use",
         ),
         (
-            diagnose("github", "s", &github(to_hex(&sha256("s", br#"{"b":1,"a":"x"}"#))), body),
+            diagnose("github", "s", &github(&to_hex(&sha256("s", br#"{"b":1,"a":"x"}"#))), body),
             "the body was changed on the way: the signature fits it as JSON without spaces",
         ),
         (
-            diagnose("github", "s", &github(to_hex(&sha256("s", br#"{"a":"x","b":1}"#))), body),
+            diagnose("github", "s", &github(&to_hex(&sha256("s", br#"{"a":"x","b":1}"#))), body),
             "the body was changed on the way: the signature fits it as JSON without spaces, its \
              names sorted",
         ),
         (
-            diagnose("github", "s", &github(right), b"{\"b\":1,\"a\":\"x\"}"),
+            diagnose("github", "s", &github(&right), b"{\"b\":1,\"a\":\"x\"}"),
             "the body was changed on the way: the signature fits it as JSON with a space behind \
              colons and commas",
         ),
@@ -140,7 +140,7 @@ fn a_replaced_secret_is_recognised() {
         Dated { value: Secret::new("old"), until: Some(until) },
     ];
     let verifier = Verifier::compile("github", &secrets, &Map::new()).unwrap();
-    let headers: Headers = github(to_hex(&sha256("old", body))).into_iter().collect();
+    let headers: Headers = github(&to_hex(&sha256("old", body))).into_iter().collect();
     let request = Request { method: "POST", url: "", headers: &headers, body };
     let now = Timestamp::from_seconds(AT);
     assert_eq!(
@@ -167,7 +167,7 @@ fn another_reading_of_the_secret_is_recognised() {
 fn an_escaped_body_is_recognised() {
     let sent = br#"{"name":"Zo\u00eb \ud83d\ude00"}"#;
     let arrived = json!({"name": "Zoë 😀"}).to_string();
-    let header = github(to_hex(&sha256("s", sent)));
+    let header = github(&to_hex(&sha256("s", sent)));
     assert_eq!(
         diagnose("github", "s", &header, arrived.as_bytes()),
         "the body was changed on the way: the signature fits it as JSON whose characters beyond \
