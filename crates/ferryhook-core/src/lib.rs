@@ -11,10 +11,10 @@
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
-//! - what is decided about it on the way: [`verify`], [`split`], [`dedup`] and [`hops`] at the door,
-//!   after a [`handshake`], with what the table of [`providers`] knows, then [`event_types`], [`filter`] (with
-//!   [`json_path`]) and [`order_key`], then [`transform`], and for what leaves [`signature`],
-//!   [`outgoing`] and [`traceparent`];
+//! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
+//!   [`dedup`] and [`hops`] at the door, with what the table of [`providers`] knows, then
+//!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
+//!   what leaves [`signature`], [`outgoing`] and [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
