@@ -11,19 +11,18 @@ mod arriving;
 mod json;
 mod ledger;
 mod parse;
-mod providers;
 mod rule;
 
 pub use arriving::Arriving;
 pub use ledger::{Dedup, idempotency_key, ledger_key, ledger_source};
 pub use parse::BadRule;
-pub use providers::{event_type_of, event_type_rule, event_type_rule_of};
 pub use rule::Rule;
+
+pub use crate::providers::{event_type_of, event_type_rule, event_type_rule_of};
 
 pub(crate) use arriving::decoded;
 pub(crate) use json::Tree;
 pub(crate) use parse::body_path;
-pub(crate) use providers::{Batch, batch_of};
 
 pub const EXPRESSION_BYTES_MAX: usize = 1024;
 /// A longer key is replaced by its hash.

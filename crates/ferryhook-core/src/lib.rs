@@ -11,7 +11,8 @@
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
-//! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
+//! - what is decided about it on the way: [`verify`], [`split`], [`dedup`] and [`hops`] at the door,
+//!   with what the table of [`providers`] knows, then
 //!   [`event_types`], [`filter`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
 //!   [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
@@ -50,17 +51,21 @@ pub mod retry;
 pub mod source;
 
 // What is decided on the way, by functions that only look.
+pub mod cloud_events;
 pub mod dedup;
 pub mod event_types;
 pub mod filter;
+pub mod handshake;
 pub mod hops;
 pub mod json;
 pub mod json_path;
 pub mod order_key;
 pub mod outgoing;
+pub mod providers;
 pub mod signature;
 pub mod split;
 pub mod traceparent;
+pub mod verify;
 
 // What is fetched instead of awaited.
 pub mod run;

@@ -11,7 +11,8 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dedup::{BadRule, Batch, Tree, batch_of, body_path};
+use crate::dedup::{BadRule, Tree, body_path};
+use crate::providers::{Batch, batch_of};
 use crate::{Body, Source};
 
 /// Events of one request; each is committed and answered for.

@@ -181,7 +181,7 @@ version: 1
     18:9: sources[2].connections[2]: connection 1 is called "same" too
     20:5: sources[3]: source 2 is called "twice" too
     21:13: sources[3].config: split is a field of the source, not of its config
-    23:12: sources[4].dedup: a path starts with body, headers, query, path or $ (such as body.id), not with "order"
+    23:12: sources[4].dedup: a path starts with body, headers, query, path, cloudevent or $ (such as body.id), not with "order"
     24:16: sources[4].eventType: must be text, not a list
     25:12: sources[4].split: split is "array", the path of an array such as "data.events", true or false
     26:5: sources[5]: eventTypes of a connection need an eventType here, such as body.type
@@ -231,7 +231,7 @@ fn complaints_about_connections_say_what_is_wrong() {
     6:22: sources[0].connections[0].concurrency: must be a whole number from 1 to 1000
     6:24: sources[0].connections[0].ratePerSecond: must be a number, not text
     6:19: sources[0].connections[0].ordering: key is missing
-    6:25: sources[0].connections[0].ordering.key: a path starts with body, headers, query, path or $ (such as body.id), not with "order"
+    6:25: sources[0].connections[0].ordering.key: a path starts with body, headers, query, path, cloudevent or $ (such as body.id), not with "order"
     6:19: sources[0].connections[0].ordering: skipAfter is missing: how many attempts until the next event goes ahead
     6:58: sources[0].connections[0].ordering.skipAfter: means something only with policy: skip
     6:24: sources[0].connections[0].signingSecret: must have 1 to 1024 bytes, not 0

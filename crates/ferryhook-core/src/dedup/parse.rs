@@ -5,6 +5,7 @@
 //! template = { text | "{" paths "}" | "[" { text | "{" paths "}" } "]" }
 //! paths    = path { "|" path }                the first one that leads somewhere
 //! path     = "path" | "body" | "headers." name | "query." name | "body" { step }
+//!          | "cloudevent." name                 an attribute, however the event travels
 //! step     = "." name | "[" number "]" | "['" name "']"
 //! ```
 //! In front of a path may stand `$.`, and then `body.` may be left out: `$.id` is `body.id`.
@@ -21,7 +22,9 @@ pub enum BadRule {
     TooManyPaths,
     #[error("a path has at most {STEPS_MAX} names")]
     TooManySteps,
-    #[error("a path starts with body, headers, query, path or $ (such as body.id), not with {0:?}")]
+    #[error(
+        "a path starts with body, headers, query, path, cloudevent or $ (such as body.id), not with {0:?}"
+    )]
     Root(String),
     #[error("the header or query parameter is missing: write headers.x-name or query.name")]
     NameMissing,
@@ -177,6 +180,11 @@ impl<'a> Reader<'a> {
             "headers" => Place::Header(self.name()?.to_ascii_lowercase()),
             "query" => Place::Query(self.name()?.to_owned()),
             "path" => Place::Path,
+            "cloudevent" => {
+                let name = self.name()?.to_ascii_lowercase();
+                let slot = self.tree.add(vec![name.clone()]);
+                Place::CloudEvent(format!("ce-{name}"), slot)
+            }
             _ => return Ok(None),
         }))
     }

@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 use super::arriving::sha256_hex;
 use super::json::Tree;
 use super::{Arriving, EVENT_TYPE_BYTES_MAX, KEY_BYTES_MAX};
+use crate::cloud_events::{Mode, attribute};
 use crate::signature::push_hex;
 
 /// Compiled; a source keeps its own.
@@ -38,6 +39,8 @@ pub(super) enum Place {
     Header(String),
     Query(String),
     Path,
+    /// An attribute of a CloudEvent: a header, or a slot of the tree, as the event travels.
+    CloudEvent(String, usize),
 }
 
 impl Rule {
@@ -57,6 +60,11 @@ impl Rule {
         let text = self.filled(arriving, |value| value)?;
         let is_fit = text.len() <= EVENT_TYPE_BYTES_MAX && !text.contains(char::is_control);
         is_fit.then_some(text)
+    }
+
+    /// All of it, however long it is.
+    pub(crate) fn whole(&self, arriving: &Arriving<'_>) -> Option<String> {
+        self.filled(arriving, |value| value)
     }
 
     fn filled<'a>(
@@ -135,14 +143,24 @@ struct Look<'r, 'a> {
 impl<'a> Look<'_, 'a> {
     fn at(&self, part: &Part) -> Option<Cow<'a, str>> {
         part.0.iter().find_map(|place| match place {
-            Place::Body(slot) => {
-                let body = self.body.get_or_init(|| self.arriving.seek(self.tree));
-                body.get(*slot).cloned().flatten()
-            }
+            Place::Body(slot) => self.in_body(*slot),
             Place::BodyHash => self.arriving.body_hash().map(Cow::Owned),
             Place::Header(name) => self.arriving.header(name),
             Place::Query(name) => self.arriving.query(name),
+            Place::CloudEvent(header, slot) => match Mode::of(self.arriving.headers)? {
+                Mode::Binary => {
+                    let value = attribute(self.arriving.headers.find(header)?)?;
+                    Some(value).filter(|value| !value.is_empty())
+                }
+                // Whoever sees a batch here sees one of its parts.
+                Mode::Structured | Mode::Batch => self.in_body(*slot),
+            },
             Place::Path => self.arriving.path.filter(|path| !path.is_empty()).map(Cow::Borrowed),
         })
+    }
+
+    fn in_body(&self, slot: usize) -> Option<Cow<'a, str>> {
+        let body = self.body.get_or_init(|| self.arriving.seek(self.tree));
+        body.get(slot).cloned().flatten()
     }
 }

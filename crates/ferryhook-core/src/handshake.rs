@@ -1,0 +1,130 @@
+//! Handshakes: what providers ask before they send anything, and what they are told.
+//!
+//! A source's [`Handshakes`] are compiled once. Ingest asks [`Handshakes::may_answer`] with the
+//! head of each request, which turns nearly all of them away, and then [`Handshakes::answer`] with
+//! the whole. What is answered here is no event: it is neither stored nor delivered.
+//!
+//! It does no I/O: what is to be done besides answering (keep a secret, call a URL) is said in
+//! [`Then`]. What is sent back is a stranger's text, so it is short and never a page. What is
+//! signed for a stranger is a plain word, never a body: else anybody could have events signed.
+
+mod answer;
+mod catalogue;
+mod compiled;
+mod kind;
+
+use crate::dedup::{Arriving, Rule};
+use crate::verify::Request;
+use crate::{Body, Headers, Secret, Source};
+use answer::Answering;
+use compiled::Compiled;
+
+pub use catalogue::{acknowledgement_of, handshakes_of};
+pub use kind::{Acknowledgement, Content, Effect, Handshake, Keyed, Part, When};
+
+/// A challenge is echoed only if it is not longer.
+pub const CHALLENGE_BYTES_MAX: usize = 2048;
+/// What is signed for a stranger is shorter still.
+pub const SIGNED_CHALLENGE_BYTES_MAX: usize = 256;
+/// No handshake has a larger body.
+pub const HANDSHAKE_BODY_BYTES_MAX: usize = 16 * 1024;
+/// Among the settings of a source (`config`): the provider whose handshakes it answers, where that
+/// is not its own.
+pub const SETTING: &str = "handshake";
+
+/// The answer to a handshake.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub status: u16,
+    pub content_type: Option<&'static str>,
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+    pub then: Then,
+    /// The signature has to hold before this is said or done.
+    pub verified_first: bool,
+}
+
+/// What has to be done besides, before the answer is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Then {
+    Nothing,
+    /// This is the source's secret from now on. Whoever keeps it must make sure that the source
+    /// still has none: else a stranger could put his own in its place.
+    Keep(Secret),
+    /// Get what is at this URL. Its host has been checked; the client's guard still counts. Not
+    /// for a source that does not verify: anybody could have asked.
+    Call(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadHandshake {
+    #[error("handshake names a provider that has handshakes, such as \"meta\", not {0:?}")]
+    Unknown(String),
+    #[error("handshake is the name of a provider, or false")]
+    Shape,
+}
+
+/// The handshakes of one source.
+#[derive(Debug, Clone, Default)]
+pub struct Handshakes {
+    known: Vec<Compiled>,
+    acknowledgement: Option<&'static Acknowledgement>,
+    secrets: answer::Secrets,
+}
+
+impl Handshakes {
+    pub fn of(source: &Source) -> Result<Self, BadHandshake> {
+        use serde_json::Value;
+        let provider = match source.config.get(SETTING) {
+            None | Some(Value::Null) => source.provider.as_str(),
+            Some(Value::Bool(false)) => return Ok(Self::default()),
+            Some(Value::String(name)) if handshakes_of(name).is_empty() => {
+                return Err(BadHandshake::Unknown(name.chars().take(64).collect()));
+            }
+            Some(Value::String(name)) => name,
+            Some(_) => return Err(BadHandshake::Shape),
+        };
+        Ok(Self {
+            known: handshakes_of(provider).iter().filter_map(Compiled::of).collect(),
+            acknowledgement: acknowledgement_of(provider),
+            secrets: answer::Secrets::of(source),
+        })
+    }
+
+    /// Whether it is worth looking at the body. Looks at the head only.
+    pub fn may_answer(&self, method: &str, query: Option<&str>, headers: &Headers) -> bool {
+        if self.known.is_empty() {
+            return false;
+        }
+        let body = Body::default();
+        let head = Arriving { headers, query, path: None, body: &body };
+        self.known.iter().any(|own| own.may_be(method, &head))
+    }
+
+    pub fn answer(&self, request: &Request<'_>) -> Option<Reply> {
+        if request.body.len() > HANDSHAKE_BODY_BYTES_MAX {
+            return None;
+        }
+        let query = request.url.split('#').next()?.split_once('?').map(|(_, query)| query);
+        if !self.may_answer(request.method, query, request.headers) {
+            return None;
+        }
+        let body = Body::from(bytes::Bytes::copy_from_slice(request.body));
+        let seen = Arriving { headers: request.headers, query, path: None, body: &body };
+        let handshake = self.known.iter().find(|own| own.is(request.method, &seen))?;
+        Answering { url: request.url, seen: &seen, secrets: &self.secrets }.reply(handshake)
+    }
+
+    /// What this provider wants to hear when its events have been taken in.
+    pub fn acknowledgement(&self) -> Option<&'static Acknowledgement> {
+        self.acknowledgement
+    }
+}
+
+/// Every expression of the catalogue is understood; a test reads them all.
+fn rule(expression: &str) -> Option<Rule> {
+    Rule::parse(expression).ok()
+}
+
+#[cfg(test)]
+mod tests;

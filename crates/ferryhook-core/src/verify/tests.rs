@@ -1,0 +1,245 @@
+//! The front door: what has to hold for each provider, and for every request whatever it is.
+
+mod rows;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::providers::Confidence;
+use crate::samples;
+
+const AT: i64 = 1_649_367_553;
+
+fn check(
+    provider: &str,
+    secrets: &[&str],
+    headers: &[(&str, &str)],
+    body: &[u8],
+    now: i64,
+) -> Verdict {
+    let headers: Headers = headers.iter().copied().collect();
+    let secrets: Vec<_> = secrets.iter().copied().map(Secret::new).collect();
+    let verifier = Verifier::new(provider, &secrets, &Map::new()).unwrap();
+    let url = "https://hooks.example.com/in/src_1";
+    let request = Request { method: "POST", url, headers: &headers, body };
+    verifier.check(&request, Timestamp::from_seconds(now), &NoCertificates)
+}
+
+const STANDARD_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
+const STANDARD_BODY: &[u8] = br#"{"email":"test@example.com","username":"test_user"}"#;
+const STANDARD_HEADERS: [(&str, &str); 3] = [
+    ("Webhook-Id", "msg_27UH4WbU6Z5A5EzD8u03UvzRbpk"),
+    ("webhook-timestamp", "1649367553"),
+    ("webhook-signature", "v1,AAAA v2,x v1,tZ1I4/hDygAJgO5TYxiSd6Sd0kDW6hPenDe+bTa3Kkw="),
+];
+
+/// The vector that the libraries of the standard are tested with.
+#[test]
+fn a_standard_webhook_is_verified() {
+    let check = |headers: &[_], body, now| {
+        check("standard-webhooks", &[STANDARD_SECRET], headers, body, now)
+    };
+    let headers = &STANDARD_HEADERS;
+    assert_eq!(check(headers, STANDARD_BODY, AT), Verdict::Valid);
+    assert_eq!(check(headers, STANDARD_BODY, AT + 300), Verdict::Valid);
+    assert_eq!(check(headers, STANDARD_BODY, AT - 300), Verdict::Valid);
+    for (headers, body, now, reason) in [
+        (
+            &headers[..],
+            STANDARD_BODY,
+            AT + 301,
+            "the timestamp is 301 s old, and 300 s are allowed",
+        ),
+        (
+            headers,
+            STANDARD_BODY,
+            AT - 301,
+            "the timestamp is 301 s in the future, and 300 s are allowed",
+        ),
+        (headers, b"{}", AT, "the signature does not match"),
+        (&headers[1..], STANDARD_BODY, AT, "the header webhook-id is missing"),
+        (&headers[..2], STANDARD_BODY, AT, "the header webhook-signature is missing"),
+        (&headers[..1], STANDARD_BODY, AT, "the header webhook-signature is missing"),
+    ] {
+        match check(headers, body, now) {
+            Verdict::Invalid(own) => assert_eq!(own.to_string(), reason),
+            other => panic!("{reason}: {other:?}"),
+        }
+    }
+}
+
+/// Ed25519 signs the same bytes always alike, so this one can be written down.
+#[test]
+fn a_standard_webhook_is_verified_with_a_public_key() {
+    let secret = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+    let signature = "v1a,LFHB363YvoTm7xdMyZd/981dRSdVxW0u27ld7pRBYKa+E1Is4O8e+VFZlwtUB7muxeGaguMrB+8TDoJMHA5lCQ==";
+    let [id, time, _] = STANDARD_HEADERS;
+    let headers = [id, time, ("webhook-signature", signature)];
+    let valid = |secrets: &[&str]| {
+        check("standard-webhooks", secrets, &headers, STANDARD_BODY, AT) == Verdict::Valid
+    };
+    assert!(valid(&[secret]));
+    assert!(valid(&[STANDARD_SECRET, secret]));
+    assert!(!valid(&[STANDARD_SECRET]));
+}
+
+/// Everybody may know a public key, so a signature made with it as a secret proves nothing.
+#[test]
+fn a_public_key_is_never_taken_for_a_secret() {
+    let public = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+    for provider in ["svix", "openai", "polar", "gitlab", "stripe", "github"] {
+        let verifier = Verifier::new(provider, &[Secret::new(public)], &Map::new());
+        // GitLab's older scheme has no keys at all: there it is a token like any other.
+        assert_eq!(verifier.is_err(), provider != "gitlab", "{provider}");
+    }
+    let config = json!({"publicKey": public}).as_object().cloned().unwrap();
+    for provider in ["stripe", "svix", "github", "livekit", "twilio"] {
+        let verifier = Verifier::new(provider, &[], &config);
+        assert_eq!(verifier.err(), Some(BadVerifier::NoSecret), "{provider}");
+    }
+}
+
+#[test]
+fn an_empty_secret_verifies_nothing() {
+    for provider in crate::providers::all() {
+        for secrets in [&[][..], &[""], &["", ""]] {
+            let secrets: Vec<_> = secrets.iter().copied().map(Secret::new).collect();
+            let verifier = Verifier::new(provider.name, &secrets, &Map::new());
+            let fetches = provider.name == "aws-sns" && secrets.is_empty();
+            assert_eq!(verifier.is_err(), !fetches, "{} {secrets:?}", provider.name);
+        }
+    }
+    // Beside one that is there, it is as if it were not.
+    let verdict =
+        check("standard-webhooks", &["", STANDARD_SECRET], &STANDARD_HEADERS, STANDARD_BODY, AT);
+    assert_eq!(verdict, Verdict::Valid);
+}
+
+#[test]
+fn nobody_unknown_verifies() {
+    let unknown = |provider: &str, config: &str| {
+        let config: Map = serde_json::from_str(config).unwrap();
+        Verifier::new(provider, &[Secret::new("s")], &config).unwrap_err().to_string()
+    };
+    assert_eq!(unknown("nobody", "{}"), "no provider is called \"nobody\"");
+    assert_eq!(
+        unknown("hubspot", r#"{"version":"v9"}"#),
+        "hubspot has no scheme called \"v9\"; there is v3, v1, v2"
+    );
+    assert_eq!(
+        unknown("custom", r#"{"header":"x","algorithm":"md5"}"#),
+        "the setting algorithm is not usable: it is sha1, sha256, sha384 or sha512"
+    );
+}
+
+/// A weaker signature does not save a stronger one, even if it is right.
+#[test]
+fn hubspot_does_not_fall_back() {
+    let right = "2cb4a4a2a4d7fb0a0d9d5fd2ecd3a5d5e5a7d0d0b0a0c0f0e0d0c0b0a0908070";
+    let v1 = encoding::to_hex(
+        aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, b"secret{}").as_ref(),
+    );
+    let old = [("X-HubSpot-Signature", v1.as_str()), ("X-HubSpot-Signature-Version", "v1")];
+    let new = [("X-HubSpot-Signature-v3", right), ("X-HubSpot-Request-Timestamp", "1649367553000")];
+    assert_eq!(check("hubspot", &["secret"], &old, b"{}", AT), Verdict::Valid);
+    let both = [old, new].concat();
+    assert_ne!(check("hubspot", &["secret"], &both, b"{}", AT), Verdict::Valid);
+    assert_ne!(check("hubspot (v3)", &["secret"], &old, b"{}", AT), Verdict::Valid);
+}
+
+#[test]
+fn two_headers_that_disagree_are_refused() {
+    let mut headers = STANDARD_HEADERS.to_vec();
+    headers.push(("webhook-timestamp", "1649367553"));
+    let check =
+        |headers: &[_]| check("standard-webhooks", &[STANDARD_SECRET], headers, STANDARD_BODY, AT);
+    assert_eq!(check(&headers), Verdict::Valid);
+    headers.push(("WEBHOOK-TIMESTAMP", "1649367554"));
+    let reason = Reason::RepeatedHeader("webhook-timestamp".into());
+    assert_eq!(check(&headers), Verdict::Invalid(reason));
+    // Of several signatures any may be the one.
+    let mut headers = STANDARD_HEADERS.to_vec();
+    headers.insert(0, ("webhook-signature", "v1,AAAA"));
+    assert_eq!(check(&headers), Verdict::Valid);
+}
+
+#[test]
+fn a_source_verifies_with_what_it_has() {
+    let mut source = samples::source();
+    source.provider = "github".to_owned();
+    source.config = Map::new();
+    source.signing_secret = None;
+    source.previous_secrets.clear();
+    source.signing_algorithm = None;
+    source.verification_mode = None;
+    assert!(Verifier::of(&source).unwrap().is_none());
+
+    source.verification_mode = Some(crate::source::VerificationMode::Reject);
+    assert_eq!(Verifier::of(&source).unwrap_err(), BadVerifier::NoSecret);
+
+    source.signing_secret = Some(Secret::new("s"));
+    assert!(Verifier::of(&source).unwrap().is_some());
+
+    source.signing_algorithm = Some("hmac-sha3".to_owned());
+    assert!(Verifier::of(&source).is_err());
+
+    source.signing_algorithm = None;
+    source.provider = "aws-sns".to_owned();
+    (source.signing_secret, source.verification_mode) = (None, None);
+    assert!(Verifier::of(&source).unwrap().is_some());
+}
+
+#[test]
+fn a_replaced_secret_counts_until_its_time_is_over() {
+    let mut source = samples::source();
+    source.provider = "standard-webhooks".to_owned();
+    source.config = Map::new();
+    source.signing_algorithm = None;
+    source.signing_secret = Some(Secret::new("whsec_AAAA"));
+    let until = Timestamp::from_seconds(AT + 10);
+    let old = Secret::new(STANDARD_SECRET);
+    source.previous_secrets = vec![crate::secret::Previous { secret: old, valid_until: until }];
+    let verifier = Verifier::of(&source).unwrap().unwrap();
+    let headers: Headers = STANDARD_HEADERS.into_iter().collect();
+    let request = Request { method: "POST", url: "", headers: &headers, body: STANDARD_BODY };
+    let check = |now| verifier.check(&request, Timestamp::from_seconds(now), &NoCertificates);
+    assert_eq!(check(AT + 9), Verdict::Valid);
+    assert_eq!(check(AT + 10), Verdict::Invalid(Reason::Mismatch));
+}
+
+proptest! {
+    /// Whatever is sent, there is an answer, and it is no.
+    #[test]
+    fn nothing_that_is_sent_breaks_it(
+        value in "\\PC{0,40}|(v1|v1a|t|h1|sha256|Basic|Bearer)[=, ].{0,60}|[a-zA-Z0-9+/=_.-]{0,120}",
+        other in "[0-9]{0,20}|.{0,20}",
+        url in "(https?://)?[a-z.:@/?&=%0-9#]{0,40}",
+        body in "\\PC{0,60}|[{\\[\":,}\\]a-zA-Z0-9]{0,60}",
+    ) {
+        for line in rows::LINES.lines() {
+            let line = line::Line::parse(line).unwrap();
+            let verifier = line.verifier().unwrap();
+            let names: Vec<_> =
+                line.headers().unwrap().iter().map(|(name, _)| name.to_owned()).collect();
+            let headers: Headers = names
+                .iter()
+                .enumerate()
+                .map(|(at, name)| (name.clone(), if at == 0 { value.clone() } else { other.clone() }))
+                .collect();
+            let request =
+                Request { method: "POST", url: &url, headers: &headers, body: body.as_bytes() };
+            let verdict = verifier.check(&request, Timestamp::from_seconds(AT), &NoCertificates);
+            prop_assert_ne!(verdict, Verdict::Valid, "{}", line.provider);
+        }
+    }
+}
+
+/// Numbers of the catalogue, so that a row that falls out of the table is missed.
+#[test]
+fn the_table_has_whom_we_promise() {
+    let count = |confidence| {
+        crate::providers::all().filter(|provider| provider.confidence == confidence).count()
+    };
+    assert_eq!((count(Confidence::Settled), count(Confidence::Experimental)), (70, 47));
+}
