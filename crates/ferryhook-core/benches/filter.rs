@@ -58,10 +58,34 @@ fn main() {
         report(&format!("{name}: explain"), || black_box(filter.explain(&seen)));
         report(&format!("{name}: compile"), || black_box(Filter::parse(black_box(text)).unwrap()));
     }
+    hostile();
     report("read the body", || black_box(Document::read(black_box(body)).unwrap()));
     report("read it into a tree (serde_json)", || {
         black_box(serde_json::from_str::<serde_json::Value>(black_box(body)).unwrap())
     });
+}
+
+/// The most that one decision may cost, whatever the rule and whatever the body.
+fn hostile() {
+    let lists = format!("{}7{}", "[1,2,3,4,5,6,7,8,9,".repeat(100), "]".repeat(100));
+    let long =
+        format!("[{}]", vec![r#"{"a":{"b":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}}"#; 5_000].join(","));
+    for (name, path, body) in [
+        ("everything below everything", "$..*..*..*..*", &lists),
+        ("all of it for each of it", "$..[?$..[?$..q]]", &lists),
+        ("each compared with all", "$[?count($[?@.a.b == $[4999].a.b]) == 0]", &long),
+        ("patterns from the body", "$[?search(@.a.b, $[0].a.b)]", &long),
+    ] {
+        let rule = format!(r#"[{{"path": {path:?}, "operator": "equals", "value": "x"}}]"#);
+        let (filter, event) =
+            (Filter::parse(&rule).unwrap(), Event { body: body.clone().into(), ..event() });
+        let seen = Seen::of(&event);
+        seen.body_kind();
+        let start = Instant::now();
+        black_box(filter.matches(&seen));
+        let took = start.elapsed();
+        println!("{name}: {took:.1?}, gave up: {}", filter.explain(&seen).gave_up);
+    }
 }
 
 fn report<T>(name: &str, mut run: impl FnMut() -> T) {

@@ -73,7 +73,7 @@ pub(super) fn handshake(data: &[u8]) {
     let Some(reply) = reply else { return };
     // JSON around it, its escapes, or a signature beside it.
     assert!(reply.body.len() <= 8 * CHALLENGE_BYTES_MAX, "{}", reply.body.len());
-    let is_clean = |text: &str| !text.contains(|c: char| c == '\r' || c == '\n');
+    let is_clean = |text: &str| !text.contains(['\r', '\n']);
     assert!(reply.headers.iter().all(|(name, value)| is_clean(name) && is_clean(value)));
     if let Then::Call(url) = &reply.then {
         assert!(url.starts_with("https://"), "{url}");
