@@ -1,4 +1,4 @@
-.PHONY: help run test soak bench
+.PHONY: help run test soak fuzz bench
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,7 +17,11 @@ soak: ## Kills the embedded store 300 times and the whole server 200 times, and 
 	FERRYHOOK_CRASH_KILLS=300 cargo test -p ferryhook-store --test crash -- --nocapture
 	FERRYHOOK_TEST_KILLS=200 cargo test -p ferryhook --test it crash:: -- --nocapture
 
+fuzz: ## Ten minutes of generated data for each parser that reads what strangers sent
+	for seeds in $$(ls fuzz/seeds | grep -v found); do scripts/fuzz $${seeds%.txt} 600 || exit 1; done
+
 bench: ## The benchmarks, in release
+	cargo bench -p ferryhook-core --features samples --bench filter
 	cargo bench -p ferryhook-store --bench store
 	cargo bench -p ferryhook-core --bench verify
 	cargo run --release --bin ferryhook -- bench

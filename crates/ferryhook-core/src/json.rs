@@ -218,15 +218,25 @@ impl<'d> Value<'d> {
         self.get_counting(name, &mut 0)
     }
 
-    /// Counts the names that were looked at.
+    /// Counts the names that were looked at. Most names differ in length already.
     pub(crate) fn get_counting(self, name: &str, looked: &mut usize) -> Option<Value<'d>> {
+        let Node { kind: Mark::Object, end, .. } = *self.node() else { return None };
+        let (nodes, text) = (&self.document.nodes, self.document.text.as_bytes());
         let mut found = None;
-        self.each_member(|own, value| {
-            *looked += 1;
-            if own.is_text(name) {
-                found = Some(value);
+        let mut at = self.at + 1;
+        while at < end {
+            let own = &nodes[at as usize];
+            let written = own.at as usize..(own.at + own.bytes) as usize;
+            let is_it = match own.kind {
+                Mark::Text => written.len() == name.len() && text[written] == *name.as_bytes(),
+                _ => Value { document: self.document, at }.is_text(name),
+            };
+            if is_it {
+                found = Some(Value { document: self.document, at: at + 1 });
             }
-        });
+            *looked += 1;
+            at = nodes[at as usize + 1].end;
+        }
         found
     }
 

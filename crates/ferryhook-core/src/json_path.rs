@@ -118,7 +118,7 @@ impl Path {
     }
 
     /// What follows a root that is not written: `.data.id` or `[0].id`. Names may have anything in
-    /// them but dots, brackets and spaces, and a number may stand behind a dot.
+    /// them that means nothing else in a path, such as dashes, and a number may stand behind a dot.
     pub fn parse_steps(text: &str) -> Result<Self, BadPath> {
         parse::steps(text)
     }

@@ -78,6 +78,8 @@ pub mod hook;
 pub mod notification;
 
 #[cfg(any(test, feature = "samples"))]
+pub mod fuzzed;
+#[cfg(any(test, feature = "samples"))]
 pub mod samples;
 
 pub use account::Account;

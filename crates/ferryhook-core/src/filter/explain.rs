@@ -21,13 +21,15 @@ const SHOWN_VALUES_MAX: usize = 5;
 const SHOWN_ITEMS_MAX: usize = 3;
 /// Clauses in one explanation: a filter that goes into lists of lists has more answers than clauses.
 const EXPLAINED_MAX: usize = 1_000;
+/// Clauses are asked again and again: those inside of groups by each of the groups.
+const EXPLAIN_EFFORT_MAX: usize = 8 * EFFORT_MAX;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     pub holds: bool,
     pub body: BodyKind,
-    /// It would have taken too long, and does not match because of that.
+    /// There was too much to look at, so that it does not match, or not all of it is explained.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gave_up: bool,
     pub clause: Explained,
@@ -58,26 +60,27 @@ pub struct Explained {
 }
 
 pub(super) fn explanation(filter: &Filter, seen: &Seen<'_>) -> Explanation {
-    let effort = Effort::new(EFFORT_MAX);
-    let verdict = filter.root.holds(seen, &effort);
-    let mut explain = Explain { seen, left: EXPLAINED_MAX };
+    let verdict = filter.root.holds(seen, &Effort::new(EFFORT_MAX));
+    let effort = Effort::new(EXPLAIN_EFFORT_MAX);
+    let clause = Explain { seen, effort: &effort, left: EXPLAINED_MAX }.clause(&filter.root);
     Explanation {
         holds: matches!(verdict, ControlFlow::Continue(true)),
         body: seen.body_kind(),
-        gave_up: verdict.is_break(),
-        clause: explain.clause(&filter.root),
+        gave_up: verdict.is_break() || effort.is_spent(),
+        clause,
     }
 }
 
 struct Explain<'s, 'a> {
     seen: &'s Seen<'a>,
+    effort: &'s Effort,
     left: usize,
 }
 
 impl<'s> Explain<'s, '_> {
     fn clause(&mut self, clause: &Clause) -> Explained {
         self.left = self.left.saturating_sub(1);
-        let holds = clause.holds(self.seen, &Effort::new(EFFORT_MAX));
+        let holds = clause.holds(self.seen, self.effort);
         let holds = matches!(holds, ControlFlow::Continue(true));
         match clause {
             Clause::All(at, clauses) => group(at, "all", holds, self.clauses(clauses)),
@@ -86,8 +89,7 @@ impl<'s> Explain<'s, '_> {
             Clause::Rule(rule) => self.rule(rule, holds),
             Clause::Part(part, shape) => {
                 let root = self.seen.part(*part);
-                let effort = Effort::new(EFFORT_MAX);
-                let mut walk = Walk { root, effort: &effort, indexes: Vec::new() };
+                let mut walk = Walk { root, effort: self.effort, indexes: Vec::new() };
                 let mut explained = self.shape(shape, part.name(), root, &mut walk);
                 explained.holds = holds;
                 explained
@@ -101,8 +103,7 @@ impl<'s> Explain<'s, '_> {
 
     fn rule(&self, rule: &Rule, holds: bool) -> Explained {
         let (mut saw, mut found) = (Vec::new(), 0);
-        let effort = Effort::new(EFFORT_MAX);
-        let _ = rule.place.select(self.seen, &effort, &mut |value, _| {
+        let _ = rule.place.select(self.seen, self.effort, &mut |value, _| {
             found += 1;
             if saw.len() < SHOWN_VALUES_MAX {
                 saw.push(value.shown(SHOWN_BYTES_MAX));

@@ -38,8 +38,8 @@ pub(super) fn filter(text: &str) -> Result<Clause, BadFilter> {
         NotJson::TooDeep => whole(format!("a filter nests at most {DEPTH_MAX} levels deep")),
         error => whole(format!("a filter is JSON: {error}")),
     })?;
-    let mut parser = Parser { clauses: 0, regexes: 0 };
-    let root = At { value: document.root(), pointer: String::new(), depth: 0 };
+    let mut parser = Parser::default();
+    let root = At { value: document.root(), pointer: String::new() };
     match root.value.kind() {
         Kind::List => parser.rules(&root).map(|rules| Clause::All(String::new(), rules)),
         Kind::Object if rules::looks_like_rules(root.value) => parser.rule_or_group(&root),
@@ -49,7 +49,9 @@ pub(super) fn filter(text: &str) -> Result<Clause, BadFilter> {
 }
 
 /// Counts what a filter is made of.
+#[derive(Default)]
 struct Parser {
+    depth: usize,
     clauses: usize,
     regexes: usize,
 }
@@ -58,10 +60,24 @@ struct Parser {
 struct At<'d> {
     value: Value<'d>,
     pointer: String,
-    depth: usize,
 }
 
 impl Parser {
+    /// The only way in which this calls itself.
+    fn nested<T>(
+        &mut self,
+        at: &At<'_>,
+        parse: impl FnOnce(&mut Self) -> Result<T, BadFilter>,
+    ) -> Result<T, BadFilter> {
+        if self.depth == DEPTH_MAX {
+            return Err(at.bad(&format!("a filter nests at most {DEPTH_MAX} levels deep")));
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
     fn count_clause(&mut self, at: &At<'_>) -> Result<(), BadFilter> {
         self.clauses += 1;
         if self.clauses > CLAUSES_MAX {
@@ -90,29 +106,20 @@ impl<'d> At<'d> {
     /// The names of an object, none of them twice.
     fn fields(&self) -> Result<Vec<(String, At<'d>)>, BadFilter> {
         if let Some(name) = self.value.repeated_name() {
-            return Err(self.inside(&name, self.value)?.bad("this name comes twice"));
+            return Err(self.inside(&name, self.value).bad("this name comes twice"));
         }
         let members = self.value.members().into_iter();
-        members
-            .map(|(name, value)| self.inside(&name, value).map(|at| (name.into_owned(), at)))
-            .collect()
+        Ok(members.map(|(name, value)| (name.to_string(), self.inside(&name, value))).collect())
     }
 
-    fn items(&self) -> Result<Vec<At<'d>>, BadFilter> {
+    fn items(&self) -> Vec<At<'d>> {
         let items = self.value.items().enumerate();
         items.map(|(index, item)| self.inside(&index.to_string(), item)).collect()
     }
 
-    fn inside(&self, name: &str, value: Value<'d>) -> Result<At<'d>, BadFilter> {
+    fn inside(&self, name: &str, value: Value<'d>) -> At<'d> {
         let name = name.replace('~', "~0").replace('/', "~1");
-        let pointer = format!("{}/{name}", self.pointer);
-        let depth = self.depth + 1;
-        let at = At { value, pointer, depth };
-        // Twice: a group is a name and a list.
-        if depth > DEPTH_MAX * 2 {
-            return Err(at.bad(&format!("a filter nests at most {DEPTH_MAX} levels deep")));
-        }
-        Ok(at)
+        At { value, pointer: format!("{}/{name}", self.pointer) }
     }
 }
 

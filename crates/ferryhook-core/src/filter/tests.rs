@@ -38,3 +38,10 @@ fn refusal(text: &str) -> String {
         Err(error) => error.to_string(),
     }
 }
+
+/// Compiled once and asked from many threads.
+#[test]
+fn a_filter_can_be_shared() {
+    fn is_shared<T: Send + Sync + 'static>(_: &T) {}
+    is_shared(&filter("[]"));
+}

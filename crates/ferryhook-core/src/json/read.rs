@@ -9,7 +9,7 @@ pub(super) fn nodes(text: &str) -> Result<Vec<Node>, NotJson> {
     let mut reader = Reader {
         bytes: text.as_bytes(),
         at: 0,
-        nodes: Vec::with_capacity((text.len() / 12).min(NODES_MAX) + 4),
+        nodes: Vec::with_capacity((text.len() / 8).min(NODES_MAX) + 4),
         open: Vec::with_capacity(16),
     };
     reader.document()?;
@@ -107,6 +107,8 @@ impl Reader<'_> {
         let mut at = start;
         let mut kind = Mark::Text;
         loop {
+            let rest = self.bytes.get(at..).unwrap_or_default();
+            at += rest.iter().position(|byte| ENDS[*byte as usize]).unwrap_or(rest.len());
             match self.bytes.get(at) {
                 Some(b'"') => break,
                 Some(b'\\') => {
@@ -118,8 +120,7 @@ impl Reader<'_> {
                         _ => return self.fail(at, "no such escape"),
                     };
                 }
-                Some(0..=0x1f) => return self.fail(at, "a control character in a text"),
-                Some(_) => at += 1,
+                Some(_) => return self.fail(at, "a control character in a text"),
                 None => return self.fail(at, "a text without an end"),
             }
         }
@@ -192,6 +193,19 @@ impl Reader<'_> {
         Err(NotJson::Malformed(at, what))
     }
 }
+
+/// What a plain piece of text ends at.
+const ENDS: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        ends[byte] = true;
+        byte += 1;
+    }
+    ends[b'"' as usize] = true;
+    ends[b'\\' as usize] = true;
+    ends
+};
 
 fn digits(bytes: &[u8], from: usize) -> usize {
     bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()

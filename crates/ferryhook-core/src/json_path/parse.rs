@@ -97,7 +97,9 @@ impl<'t> Parser<'t> {
     }
 
     fn free_name(&mut self) -> Result<Selector, BadPath> {
-        let name = self.scan.take_while(|c| !matches!(c, '.' | '[' | ']') && !c.is_whitespace());
+        const STOPS: &str = ".[](){}'\"`,*?!&|=<>";
+        let is_free = |c: char| !STOPS.contains(c) && !c.is_whitespace() && !c.is_control();
+        let name = self.scan.take_while(is_free);
         if name.is_empty() {
             return Err(self.scan.expected("a name"));
         }

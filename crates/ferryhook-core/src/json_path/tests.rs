@@ -67,7 +67,21 @@ fn steps_are_read_freely() {
         let shown: Vec<_> = values.iter().map(|value| value.shown(100)).collect();
         assert_eq!(shown, found, "{steps}");
     }
-    for steps in ["a", ".", "..", ".a b", ".a.", ".a[", ".a]", ".a[b]", ".a..", "[?@.e-mail]"] {
+    for steps in [
+        "a",
+        ".",
+        "..",
+        ".a b",
+        ".a.",
+        ".a[",
+        ".a]",
+        ".a[b]",
+        ".a..",
+        "[?@.e-mail]",
+        ".length()",
+        ".a*",
+        ".'a'",
+    ] {
         assert!(Path::parse_steps(steps).is_err(), "{steps}");
     }
 }

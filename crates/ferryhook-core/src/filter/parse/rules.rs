@@ -17,7 +17,7 @@ pub(super) fn looks_like_rules(value: Value<'_>) -> bool {
 
 impl Parser {
     pub(super) fn rules(&mut self, at: &At<'_>) -> Result<Vec<Clause>, BadFilter> {
-        at.items()?.iter().map(|item| self.rule_or_group(item)).collect()
+        self.nested(at, |parser| at.items().iter().map(|item| parser.rule_or_group(item)).collect())
     }
 
     pub(super) fn rule_or_group(&mut self, at: &At<'_>) -> Result<Clause, BadFilter> {
@@ -41,7 +41,7 @@ impl Parser {
             let inner = match inside.value.kind() {
                 // None of these.
                 Kind::List => Clause::Any(pointer.clone(), self.group(inside)?),
-                _ => self.rule_or_group(inside)?,
+                _ => self.nested(inside, |parser| parser.rule_or_group(inside))?,
             };
             return Ok(Clause::Not(pointer, Box::new(inner)));
         }
@@ -136,7 +136,7 @@ fn texts(at: &At<'_>) -> Result<Vec<String>, BadFilter> {
     if at.value.kind() != Kind::List {
         return Err(at.bad("expected a text, or a list of texts"));
     }
-    let items = at.items()?;
+    let items = at.items();
     let texts = items.iter().map(|item| {
         item.value
             .as_text()

@@ -52,7 +52,10 @@ impl Parser {
             clauses.push(match &*name {
                 "$or" => Clause::Any(pointer, self.list_of_parts(&inside)?),
                 "$and" => Clause::All(pointer, self.list_of_parts(&inside)?),
-                "$not" => Clause::Not(pointer, Box::new(self.parts(&inside)?)),
+                "$not" => {
+                    let inner = self.nested(&inside, |parser| parser.parts(&inside))?;
+                    Clause::Not(pointer, Box::new(inner))
+                }
                 name => {
                     let part = Part::named(name).unwrap_or(Part::Body);
                     let mut shape = self.shape(&inside)?;
@@ -73,12 +76,16 @@ impl Parser {
     }
 
     fn list_of_parts(&mut self, at: &At<'_>) -> Result<Vec<Clause>, BadFilter> {
-        at.items()?.iter().map(|item| self.parts(item)).collect()
+        self.nested(at, |parser| at.items().iter().map(|item| parser.parts(item)).collect())
     }
 
     fn shape(&mut self, at: &At<'_>) -> Result<Shape, BadFilter> {
         self.count_clause(at)?;
-        let form = match at.value.kind() {
+        self.nested(at, |parser| parser.form(at)).map(|form| Shape { at: at.pointer.clone(), form })
+    }
+
+    fn form(&mut self, at: &At<'_>) -> Result<Form, BadFilter> {
+        Ok(match at.value.kind() {
             Kind::List => Form::List(self.shapes(at)?),
             Kind::Object => {
                 let fields = at.fields()?;
@@ -86,12 +93,11 @@ impl Parser {
                 Form::Object(conditions.collect::<Result<_, _>>()?)
             }
             _ => Form::Literal(at.value.detached()),
-        };
-        Ok(Shape { at: at.pointer.clone(), form })
+        })
     }
 
     fn shapes(&mut self, at: &At<'_>) -> Result<Vec<Shape>, BadFilter> {
-        at.items()?.iter().map(|item| self.shape(item)).collect()
+        at.items().iter().map(|item| self.shape(item)).collect()
     }
 
     fn condition(&mut self, name: &str, at: &At<'_>) -> Result<Condition, BadFilter> {
@@ -156,7 +162,7 @@ fn reference(at: &At<'_>) -> Result<Reference, BadFilter> {
 fn check(operator: &'static str, compare: &Compare, at: &At<'_>) -> Result<Check, BadFilter> {
     let own = at.value.members();
     let with = match &own[..] {
-        [(name, to)] if name == "$ref" => With::Reference(reference(&at.inside(name, *to)?)?),
+        [(name, to)] if name == "$ref" => With::Reference(reference(&at.inside(name, *to))?),
         _ => {
             fits(compare, at)?;
             With::Literal(at.value.detached())

@@ -114,32 +114,30 @@ fn worth(value: Value<'_>) -> Option<Cow<'_, str>> {
     match value.kind() {
         Kind::Number => value.as_number().map(Cow::Borrowed),
         Kind::Bool => Some(if value.is_true() { "1".into() } else { "0".into() }),
-        Kind::Text => worth_of_text(value.as_text()?),
+        Kind::Text => worth_of_text(&value.as_text()?).map(Cow::Owned),
         _ => None,
     }
 }
 
 /// What JavaScript's `Number` reads.
-fn worth_of_text(text: Cow<'_, str>) -> Option<Cow<'_, str>> {
+fn worth_of_text(text: &str) -> Option<String> {
     let is_space = |c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}';
-    let trimmed = text.trim_matches(is_space);
-    if trimmed.is_empty() {
-        return Some("0".into());
+    let text = text.trim_matches(is_space);
+    if text.is_empty() {
+        return Some("0".to_owned());
     }
-    if matches!(trimmed, "Infinity" | "+Infinity" | "-Infinity") {
-        return Some(trimmed.to_owned().into());
+    if infinity(text) != 0 {
+        return Some(text.to_owned());
     }
-    let radix = match trimmed.get(..2) {
+    let radix = match text.get(..2) {
         Some("0x" | "0X") => 16,
         Some("0o" | "0O") => 8,
         Some("0b" | "0B") => 2,
-        _ => return Decimal::read(trimmed).map(|_| Cow::Owned(trimmed.to_owned())),
+        _ => return Decimal::read(text).map(|_| text.to_owned()),
     };
-    let digits = &trimmed[2..];
-    if digits.starts_with('+') {
-        return None;
-    }
-    u128::from_str_radix(digits, radix).ok().map(|number| number.to_string().into())
+    let digits = text[2..].bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let number = digits.then(|| u128::from_str_radix(&text[2..], radix).ok())?;
+    number.map(|number| number.to_string())
 }
 
 fn infinity(worth: &str) -> i8 {
