@@ -130,7 +130,8 @@ impl Handshakes {
 
 /// Whether this provider makes up its secret and hands it over in a handshake.
 pub fn brings_secret(provider: &str) -> bool {
-    handshakes_of(provider).iter().any(|one| matches!(one.effect, Effect::Keep(_)))
+    let brings = |own: &Handshake| matches!(own.effect, Effect::Keep(_));
+    providers::find(provider).is_some_and(|own| own.handshakes.iter().any(brings))
 }
 
 /// Every expression of the catalogue is understood; a test reads them all.

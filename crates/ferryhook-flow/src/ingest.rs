@@ -426,12 +426,11 @@ fn taken(route: &Route, told: Vec<Told>) -> Taken {
         [told] if told.status == event::Status::SignatureFailed => Outcome::Marked,
         _ => Outcome::Accepted,
     };
-    let wanted = route.source.custom_response.as_ref();
-    let answer = match (wanted, route.proof.handshakes.acknowledgement(), &told[..]) {
-        (Some(wanted), _, _) => answer::custom(wanted.status, &wanted.content_type, &wanted.body),
-        (None, Some(usual), _) => answer::custom(usual.status, usual.content_type, usual.body),
-        (None, None, [told]) => answer::one(*told),
-        (None, None, told) => answer::several(told),
+    let usual = route.proof.handshakes.acknowledgement();
+    let answer = match (route.source.custom_response.as_ref().or(usual), &told[..]) {
+        (Some(wanted), _) => answer::custom(wanted),
+        (None, [told]) => answer::one(*told),
+        (None, told) => answer::several(told),
     };
     Taken { answer, outcome, let_in: LetIn { account: route.source.account_id, told } }
 }

@@ -38,7 +38,10 @@ const FILE: &str = "transform.js";
 /// Compiled; clones share the bytecode.
 #[derive(Debug, Clone)]
 pub(super) struct Script {
+    /// What runs before it, it itself, and what looks for its handler.
+    prelude: Arc<Bytecode>,
     code: Arc<Bytecode>,
+    pick: Arc<Bytecode>,
     needs: Needs,
 }
 
@@ -61,7 +64,14 @@ impl Script {
         if !["addHandler", "handler", "transform"].iter().any(|name| code.contains(name)) {
             return Err(bad(NO_HANDLER));
         }
-        Ok(Self { code: Arc::new(engine::compile(code)?), needs: Needs::of(code) })
+        let compiled = engine::compile(code)?;
+        let (needs, prelude) = pieces::prelude(code);
+        Ok(Self {
+            prelude: Arc::new(engine::compile_own(&prelude)?),
+            code: Arc::new(compiled),
+            pick: Arc::new(engine::compile_own(pieces::PICK)?),
+            needs,
+        })
     }
 
     pub(super) fn apply(&self, event: &Event) -> Result<Shaped, TransformError> {

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use ferryhook_core::event::Status;
 use ferryhook_core::handshake::Reply;
+use ferryhook_core::source::CustomResponse;
 use ferryhook_core::{Event, Id, Timestamp};
 use ferryhook_net::problem::{self, RequestId, X_REQUEST_ID};
 use http_body_util::Full;
@@ -43,10 +44,10 @@ pub(super) fn several(told: &[Told]) -> Answer {
 }
 
 /// What the owner of the source wants its senders to hear, or its provider does.
-pub(super) fn custom(status: u16, content_type: &str, body: &str) -> Answer {
-    let mut answer = Response::new(Full::from(body.to_owned()));
-    *answer.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    if let Ok(content_type) = HeaderValue::from_str(content_type) {
+pub(super) fn custom(wanted: &CustomResponse) -> Answer {
+    let mut answer = Response::new(Full::from(wanted.body.clone()));
+    *answer.status_mut() = StatusCode::from_u16(wanted.status).unwrap_or(StatusCode::OK);
+    if let Ok(content_type) = HeaderValue::from_str(&wanted.content_type) {
         answer.headers_mut().insert(CONTENT_TYPE, content_type);
     }
     answer

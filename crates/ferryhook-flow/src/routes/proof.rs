@@ -26,7 +26,7 @@ impl Proof {
         });
         let handshakes = Handshakes::of(source).unwrap_or_else(|error| {
             tracing::warn!(%error, source.id = %source.id, "handshakes are not answered");
-            Handshakes::default()
+            Handshakes::none()
         });
         Self {
             verifier,

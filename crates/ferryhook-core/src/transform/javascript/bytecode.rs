@@ -17,11 +17,28 @@ impl fmt::Debug for Bytecode {
     }
 }
 
+/// What is kept beside the instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// The lines they stand on.
+    Lines,
+    Nothing,
+}
+
 /// Reads a script without running it. Needs a context that has a parser.
 #[expect(unsafe_code, reason = "the safe interface compiles modules only")]
-pub(super) fn compile(ctx: &Ctx<'_>, file: &str, source: &str) -> rquickjs::Result<Bytecode> {
+pub(super) fn compile(
+    ctx: &Ctx<'_>,
+    file: &str,
+    source: &str,
+    kept: Kept,
+) -> rquickjs::Result<Bytecode> {
     let (file, source) = (CString::new(file)?, CString::new(source)?);
     let flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+    let stripped = match kept {
+        Kept::Lines => qjs::JS_WRITE_OBJ_STRIP_SOURCE,
+        Kept::Nothing => qjs::JS_WRITE_OBJ_STRIP_SOURCE | qjs::JS_WRITE_OBJ_STRIP_DEBUG,
+    };
     // SAFETY: the context is alive as long as `ctx`, and entered, since only `Context::with` hands
     // one out. Both texts end with NUL, which the length does not count, and outlive the calls.
     // Each value that the engine returns is freed once, and its buffer is copied before that.
@@ -33,7 +50,7 @@ pub(super) fn compile(ctx: &Ctx<'_>, file: &str, source: &str) -> rquickjs::Resu
             return Err(Error::Exception);
         }
         let mut size: qjs::size_t = 0;
-        let flags = qjs::JS_WRITE_OBJ_BYTECODE as i32;
+        let flags = (qjs::JS_WRITE_OBJ_BYTECODE | stripped) as i32;
         let buffer = qjs::JS_WriteObject(ctx, &raw mut size, compiled, flags);
         qjs::JS_FreeValue(ctx, compiled);
         if buffer.is_null() {

@@ -8,9 +8,9 @@ use rquickjs::context::intrinsic::{
 use rquickjs::promise::PromiseState;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime, Value};
 
-use super::bytecode::{self, Bytecode, evaluate};
+use super::bytecode::{self, Bytecode, Kept, evaluate};
 use super::host::{self, Console};
-use super::pieces::{Needs, PIECES};
+use super::pieces::Needs;
 use super::request::{Dialect, Given};
 use super::thrown::{self, fault};
 use super::watch::Watch;
@@ -21,7 +21,7 @@ use crate::transform::{Fault, Outcome, limits};
 
 /// Reads a script of a user.
 pub(super) fn compile(source: &str) -> Result<Bytecode, BadTransform> {
-    compile_as(FILE, source).map_err(|(message, position)| BadTransform {
+    compile_as(FILE, source, Kept::Lines).map_err(|(message, position)| BadTransform {
         pointer: "/code".to_owned(),
         position,
         message,
@@ -29,13 +29,14 @@ pub(super) fn compile(source: &str) -> Result<Bytecode, BadTransform> {
 }
 
 /// Reads a piece of the sandbox itself.
-pub(super) fn compile_own(source: &str) -> Result<Bytecode, String> {
-    compile_as("ferryhook", source).map_err(|(message, _)| message)
+pub(super) fn compile_own(source: &str) -> Result<Bytecode, BadTransform> {
+    compile_as("ferryhook", source, Kept::Nothing)
+        .map_err(|(message, _)| BadTransform::new("/code", format!("the sandbox: {message}")))
 }
 
 type Refusal = (String, Option<(u32, u32)>);
 
-fn compile_as(file: &str, source: &str) -> Result<Bytecode, Refusal> {
+fn compile_as(file: &str, source: &str, kept: Kept) -> Result<Bytecode, Refusal> {
     let unavailable = |error: rquickjs::Error| (error.to_string(), None);
     let runtime = Runtime::new().map_err(unavailable)?;
     runtime.set_memory_limit(limits::COMPILE_HEAP_BYTES);
@@ -43,7 +44,9 @@ fn compile_as(file: &str, source: &str) -> Result<Bytecode, Refusal> {
     let context =
         Context::custom::<(Eval, RegExpCompiler, RegExp)>(&runtime).map_err(unavailable)?;
     context.with(|ctx| {
-        bytecode::compile(&ctx, file, source).catch(&ctx).map_err(|error| thrown::refusal(&error))
+        bytecode::compile(&ctx, file, source, kept)
+            .catch(&ctx)
+            .map_err(|error| thrown::refusal(&error))
     })
 }
 
@@ -74,9 +77,9 @@ impl Engine {
         let context = context(&self.runtime, script.needs).map_err(|_| Fault::Memory)?;
         context.with(|ctx| {
             let failed = |error: rquickjs::Error| fault(&ctx, error, watch);
-            let prepared = prepare(&ctx, script.needs, event, watch, console).map_err(failed)?;
+            let prepared = prepare(&ctx, script, event, watch, console).map_err(failed)?;
             evaluate(&ctx, &script.code).map_err(failed)?;
-            let (dialect, handler) = pick(&ctx, &prepared)
+            let (dialect, handler) = pick(&ctx, script, &prepared)
                 .map_err(failed)?
                 .ok_or_else(|| Fault::Shape(NO_HANDLER.to_owned()))?;
             let request = given.request(&ctx, dialect, event).map_err(failed)?;
@@ -98,82 +101,61 @@ impl Engine {
 
 /// With what the script needs, and without a parser. Each level adds one more choice.
 fn context(runtime: &Runtime, needs: Needs) -> rquickjs::Result<Context> {
-    match needs.maps {
-        true => with_maps::<MapSet>(runtime, needs),
-        false => with_maps::<Nothing>(runtime, needs),
+    match (needs.json, needs.regexps) {
+        (true, true) => with_base::<(Json, RegExpCompiler, RegExp)>(runtime, needs),
+        (true, false) => with_base::<(Json,)>(runtime, needs),
+        (false, true) => with_base::<(RegExpCompiler, RegExp)>(runtime, needs),
+        (false, false) => with_base::<Nothing>(runtime, needs),
     }
 }
 
-fn with_maps<M: Intrinsic>(runtime: &Runtime, needs: Needs) -> rquickjs::Result<Context> {
-    match needs.promises {
-        true => with_promises::<M, Promises>(runtime, needs),
-        false => with_promises::<M, Nothing>(runtime, needs),
+fn with_base<B: Intrinsic>(runtime: &Runtime, needs: Needs) -> rquickjs::Result<Context> {
+    match (needs.maps, needs.promises) {
+        (true, true) => with_more::<(B, MapSet, Promises)>(runtime, needs),
+        (true, false) => with_more::<(B, MapSet)>(runtime, needs),
+        (false, true) => with_more::<(B, Promises)>(runtime, needs),
+        (false, false) => with_more::<B>(runtime, needs),
     }
 }
 
-fn with_promises<M: Intrinsic, P: Intrinsic>(
-    runtime: &Runtime,
-    needs: Needs,
-) -> rquickjs::Result<Context> {
+fn with_more<B: Intrinsic>(runtime: &Runtime, needs: Needs) -> rquickjs::Result<Context> {
     match (needs.typed_arrays, needs.dates) {
-        (true, true) => {
-            Context::custom::<(RegExpCompiler, RegExp, Json, M, P, TypedArrays, Date)>(runtime)
-        }
-        (true, false) => {
-            Context::custom::<(RegExpCompiler, RegExp, Json, M, P, TypedArrays)>(runtime)
-        }
-        (false, true) => Context::custom::<(RegExpCompiler, RegExp, Json, M, P, Date)>(runtime),
-        (false, false) => Context::custom::<(RegExpCompiler, RegExp, Json, M, P)>(runtime),
+        (true, true) => Context::custom::<(B, TypedArrays, Date)>(runtime),
+        (true, false) => Context::custom::<(B, TypedArrays)>(runtime),
+        (false, true) => Context::custom::<(B, Date)>(runtime),
+        (false, false) => Context::custom::<B>(runtime),
     }
 }
 
 /// Puts everything in its place; the result knows the handler that `addHandler` was given.
 fn prepare<'js>(
     ctx: &Ctx<'js>,
-    needs: Needs,
+    script: &Script,
     event: &Event,
     watch: &Watch,
     console: &Console,
 ) -> rquickjs::Result<Function<'js>> {
-    let piece = |code: &Bytecode| evaluate(ctx, code)?.get::<Function<'js>>();
-    let tick = {
-        let watch = watch.clone();
-        Function::new(ctx.clone(), move |ctx: Ctx<'js>| match watch.is_over() {
-            // Whoever catches this comes to the next instruction that looks, and no further.
-            true => Err(rquickjs::Exception::throw_internal(&ctx, "interrupted")),
-            false => Ok(()),
-        })?
-    };
-    let guard: Object<'js> = piece(&PIECES.guard)?.call((tick,))?;
-    let pay: Function<'js> = guard.get("pay")?;
-    let host = host::object(ctx, needs, event, console)?;
-    let wanted = [
-        (needs.dates, &PIECES.date),
-        (needs.random, &PIECES.random),
-        (needs.console, &PIECES.console),
-        (needs.helpers, &PIECES.helpers),
-        (needs.clone, &PIECES.clone),
-        (needs.encoding, &PIECES.encoding),
-        (needs.query, &PIECES.query),
-    ];
-    for (is_needed, code) in wanted {
-        if is_needed {
-            piece(code)?.call::<_, ()>((host.clone(), pay.clone()))?;
-        }
-    }
-    guard.get("kept")
+    let watch = watch.clone();
+    let tick = Function::new(ctx.clone(), move |ctx: Ctx<'js>| match watch.is_over() {
+        // Whoever catches this comes to the next instruction that looks, and no further.
+        true => Err(rquickjs::Exception::throw_internal(&ctx, "interrupted")),
+        false => Ok(()),
+    })?;
+    let host = host::object(ctx, script.needs, event, console)?;
+    evaluate(ctx, &script.prelude)?.get::<Function<'js>>()?.call((tick, host))
 }
 
 /// The handler, by the dialect it is written in. The more deliberate one counts.
 fn pick<'js>(
     ctx: &Ctx<'js>,
+    script: &Script,
     kept: &Function<'js>,
 ) -> rquickjs::Result<Option<(Dialect, Function<'js>)>> {
     let added: Value<'js> = kept.call(())?;
     if let Some(function) = added.into_function() {
         return Ok(Some((Dialect::Request, function)));
     }
-    let named = evaluate(ctx, &PIECES.pick)?.get::<Object<'js>>()?;
+    let named = evaluate(ctx, &script.pick)?.get::<Object<'js>>()?;
     for (place, dialect) in [(0, Dialect::Webhook), (1, Dialect::Payload)] {
         if let Some(function) = named.get::<_, Value<'js>>(place)?.into_function() {
             return Ok(Some((dialect, function)));

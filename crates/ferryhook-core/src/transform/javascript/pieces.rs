@@ -1,85 +1,151 @@
 //! What scripts find around them, and which of it one of them needs.
 //!
-//! A context is made anew for every event, so it has only what the text of the script names. A
-//! name that is put together at run time leads to nothing.
+//! A context is made anew for every event, so it has only what the text of the script names: less
+//! to make, and less to misuse. A name that is put together at run time leads to nothing.
 
-use std::sync::LazyLock;
-
-use super::bytecode::Bytecode;
-use super::engine;
-
+/// Of the engine itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    // Of the engine.
+    pub(super) json: bool,
+    pub(super) regexps: bool,
     pub(super) maps: bool,
     pub(super) promises: bool,
     pub(super) typed_arrays: bool,
     pub(super) dates: bool,
-    // Of ours.
+    // Of what the host hands over.
     pub(super) random: bool,
     pub(super) console: bool,
     pub(super) helpers: bool,
-    pub(super) clone: bool,
-    pub(super) encoding: bool,
-    pub(super) query: bool,
 }
 
-impl Needs {
-    pub(super) fn of(code: &str) -> Self {
-        let names = |names: &[&str]| {
-            // A name may also be written with escapes.
-            code.contains("\\u") || names.iter().any(|name| code.contains(name))
-        };
-        let clone = names(&["structuredClone"]);
-        let encoding = names(&["TextEncoder", "TextDecoder"]);
-        let typed = ["Int8", "Uint8", "Int16", "Uint16", "Int32", "Uint32", "Float", "ArrayBuffer"];
-        Self {
-            maps: clone || names(&["Map", "Set"]),
-            promises: names(&["Promise", "async", "await", "Async", "import"]),
-            typed_arrays: encoding || names(&typed) || names(&["DataView"]),
-            dates: names(&["Date"]),
-            random: names(&["random"]),
-            console: names(&["console"]),
-            helpers: names(&["atob", "btoa", "256Hex", "uuid", "crypto"]),
-            clone,
-            encoding,
-            query: names(&["URLSearchParams"]),
+/// Built-ins that are guarded if they are named, and removed if not: of lists, and of texts.
+const LISTS: [&str; 10] = [
+    "copyWithin",
+    "reverse",
+    "shift",
+    "unshift",
+    "splice",
+    "sort",
+    "toSorted",
+    "concat",
+    "flat",
+    "flatMap",
+];
+const TEXTS: [&str; 14] = [
+    "includes",
+    "indexOf",
+    "lastIndexOf",
+    "replace",
+    "replaceAll",
+    "match",
+    "matchAll",
+    "search",
+    "toLowerCase",
+    "toUpperCase",
+    "toLocaleLowerCase",
+    "toLocaleUpperCase",
+    "split",
+    "normalize",
+];
+const TYPED_ARRAYS: [&str; 10] = [
+    "Int8",
+    "Uint8",
+    "Int16",
+    "Uint16",
+    "Int32",
+    "Uint32",
+    "Float",
+    "ArrayBuffer",
+    "DataView",
+    "Text",
+];
+
+/// What a script needs, and the text that runs before it. That text is a function of what ticks
+/// and of what the host hands over; it returns another that tells which handler was added.
+pub(super) fn prelude(code: &str) -> (Needs, String) {
+    // A name may also be written with escapes; then everything is there.
+    let all = code.contains("\\u") || code.contains("\\x");
+    let names = |names: &[&str]| all || names.iter().any(|name| code.contains(name));
+    let clone = names(&["structuredClone"]);
+    let query = names(&["URLSearchParams"]);
+    let encoding = names(&["TextEncoder", "TextDecoder"]);
+    let dates = names(&["Date"]);
+    let console = names(&["console"]);
+    let needs = Needs {
+        json: console || names(&["JSON"]),
+        regexps: dates || query || names(&["RegExp", "/", "match", "search"]),
+        maps: clone || names(&["Map", "Set"]),
+        promises: names(&["Promise", "async", "await", "Async", "import"]),
+        typed_arrays: encoding || names(&TYPED_ARRAYS),
+        dates,
+        random: names(&["random"]),
+        console,
+        helpers: names(&["atob", "btoa", "256Hex", "uuid", "crypto"]),
+    };
+
+    let mut text = String::from("(function (tick, host) { 'use strict';\n");
+    let mut add = |name: &str| text.push_str(section(name));
+    ["core", "text", "order", "flatten", "pattern"].iter().for_each(|name| add(name));
+    // Ours use some of them as well.
+    let by_us = |name: &str| {
+        query && ["indexOf", "replace", "replaceAll", "split", "sort"].contains(&name)
+            || encoding && name == "toLowerCase"
+    };
+    let mut removed = String::from("delete globalThis.BigInt;\n");
+    for (owner, methods) in [("lists", &LISTS[..]), ("texts", &TEXTS[..])] {
+        for name in methods {
+            if names(&[name]) || by_us(name) {
+                add(name);
+            } else {
+                removed.push_str(&format!("delete {owner}.{name};\n"));
+            }
         }
     }
-}
-
-/// Each is a function that is handed what it needs of the host.
-pub(super) struct Pieces {
-    pub(super) guard: Bytecode,
-    pub(super) pick: Bytecode,
-    pub(super) console: Bytecode,
-    pub(super) date: Bytecode,
-    pub(super) random: Bytecode,
-    pub(super) helpers: Bytecode,
-    pub(super) clone: Bytecode,
-    pub(super) encoding: Bytecode,
-    pub(super) query: Bytecode,
-}
-
-/// Compiled once for the process. They are part of the program, so one that does not compile is
-/// found by the first test.
-pub(super) static PIECES: LazyLock<Pieces> = LazyLock::new(|| {
-    let compile = |source: &str| {
-        engine::compile_own(source)
-            .unwrap_or_else(|error| panic!("a piece of the sandbox: {error}"))
-    };
-    Pieces {
-        guard: compile(include_str!("pieces/guard.js")),
-        pick: compile(include_str!("pieces/pick.js")),
-        console: compile(include_str!("pieces/console.js")),
-        date: compile(include_str!("pieces/date.js")),
-        random: compile(include_str!("pieces/random.js")),
-        helpers: compile(include_str!("pieces/helpers.js")),
-        clone: compile(include_str!("pieces/clone.js")),
-        encoding: compile(include_str!("pieces/encoding.js")),
-        query: compile(include_str!("pieces/query.js")),
+    let optional = [
+        (names(&["localeCompare"]), "localeCompare", "delete texts.localeCompare;\n"),
+        (names(&["raw"]), "raw", "delete String.raw;\n"),
+        (needs.json, "JSON", ""),
+        (needs.regexps, "RegExp", ""),
+        (needs.typed_arrays, "typed arrays", ""),
+        (names(&["addHandler"]), "addHandler", ""),
+    ];
+    for (is_named, name, otherwise) in optional {
+        match is_named {
+            true => add(name),
+            false => removed.push_str(otherwise),
+        }
     }
-});
+    if !needs.random {
+        removed.push_str("delete Math.random;\n");
+    }
+    let pieces = [
+        (needs.dates, include_str!("pieces/date.js")),
+        (needs.random, include_str!("pieces/random.js")),
+        (needs.console, include_str!("pieces/console.js")),
+        (needs.helpers, include_str!("pieces/helpers.js")),
+        (clone, include_str!("pieces/clone.js")),
+        (encoding, include_str!("pieces/encoding.js")),
+        (query, include_str!("pieces/query.js")),
+    ];
+    for (is_needed, piece) in pieces {
+        if is_needed {
+            text.push_str(piece);
+        }
+    }
+    text.push_str(&removed);
+    text.push_str("return () => kept;\n})");
+    (needs, text)
+}
+
+/// A part of the guard, by its name.
+fn section(name: &str) -> &'static str {
+    const GUARD: &str = include_str!("pieces/guard.js");
+    let mut sections = GUARD.split("//# ").skip(1).filter_map(|section| section.split_once('\n'));
+    sections.find(|(own, _)| *own == name).map_or("", |(_, text)| text)
+}
+
+/// Reads which handlers there are, once the script has run.
+pub(super) const PICK: &str = include_str!("pieces/pick.js");
 
 /// The first literal of a BigInt, such as `10n`, and where it is. Arithmetic on those is done by
 /// the engine in one go, however long they are. A text or comment that has such a word in it is

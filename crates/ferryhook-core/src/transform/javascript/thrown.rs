@@ -49,6 +49,10 @@ pub(super) const HALF_A_CHARACTER: &str =
 
 fn read<'js>(ctx: &Ctx<'js>, thrown: &Value<'js>) -> Fault {
     let Some(object) = thrown.as_object().filter(|_| thrown.is_error()) else {
+        // What the engine throws when there is no room left for an error.
+        if thrown.is_null() {
+            return Fault::Memory;
+        }
         return Fault::Thrown { message: value(ctx, thrown), position: None, stack: Vec::new() };
     };
     let message = described(object);

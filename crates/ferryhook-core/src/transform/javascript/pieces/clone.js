@@ -1,6 +1,5 @@
 // A deep copy. What cannot be copied is refused, as everywhere.
-(function () {
-  'use strict';
+{
   const { isArray } = Array;
   const { keys } = Object;
   globalThis.structuredClone = function structuredClone(value) {
@@ -29,4 +28,4 @@
     };
     return copy(value);
   };
-})
+}

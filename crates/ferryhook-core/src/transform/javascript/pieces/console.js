@@ -1,6 +1,5 @@
 // Lines are kept, within bounds, and shown with the run.
-(function (host) {
-  'use strict';
+{
   const { stringify } = JSON;
   const show = (value) => {
     if (typeof value === 'string') return value;
@@ -18,4 +17,4 @@
     host.log(line);
   };
   globalThis.console = { log: write, info: write, warn: write, error: write, debug: write, trace: write };
-})
+}

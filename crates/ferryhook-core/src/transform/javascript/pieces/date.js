@@ -1,6 +1,5 @@
 // Time stands still at the moment the event arrived, and the zone is UTC on every machine.
-(function (host) {
-  'use strict';
+{
   const { now } = host;
   const Native = Date;
   const days = Native.prototype;
@@ -63,4 +62,4 @@
   days.toLocaleTimeString = valid(us_time);
   days.toLocaleString = valid((at) => `${us_day(at)}, ${us_time(at)}`);
   globalThis.Date = Frozen;
-})
+}

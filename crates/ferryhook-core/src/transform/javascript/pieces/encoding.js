@@ -1,6 +1,5 @@
 // UTF-8, forth and back.
-(function () {
-  'use strict';
+{
   globalThis.TextEncoder = class TextEncoder {
     get encoding() { return 'utf-8'; }
     encode(from = '') {
@@ -50,4 +49,4 @@
       return made;
     }
   };
-})
+}

@@ -1,6 +1,5 @@
 // What people are used to find, and none of which reaches outside.
-(function (host, pay) {
-  'use strict';
+{
   const text = (value) => {
     value = `${value}`;
     pay(value.length * 16);
@@ -12,4 +11,4 @@
   globalThis.hmacSha256Hex = function hmacSha256Hex(key, of) { return host.hmac(text(key), text(of)); };
   globalThis.uuid = function uuid() { return host.uuid(); };
   globalThis.crypto = { randomUUID: globalThis.uuid };
-})
+}

@@ -1,6 +1,5 @@
 // The fields of a form or a query.
-(function () {
-  'use strict';
+{
   const read = (text) => {
     try {
       return decodeURIComponent(text.replaceAll('+', ' '));
@@ -44,4 +43,4 @@
     get size() { return this.#pairs.length; }
     toString() { return this.#pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join('&'); }
   };
-})
+}

@@ -1,6 +1,5 @@
 // The same numbers whenever the same event is transformed (sfc32).
-(function (host) {
-  'use strict';
+{
   let [a, b, c, d] = host.seed;
   const next = () => {
     const t = (((a + b) | 0) + d) | 0;
@@ -12,4 +11,4 @@
     return t >>> 0;
   };
   Math.random = function random() { return ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992; };
-})
+}

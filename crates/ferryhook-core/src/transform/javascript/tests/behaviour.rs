@@ -179,7 +179,7 @@ fn errors_have_lines_of_the_script_and_no_others() {
         // The guard is not in the way of the position.
         (
             "function transform() {\n [].sort.call(7) }",
-            "failed: line 2, column 14: TypeError: this method works on arrays only",
+            "failed: line 2, column 10: TypeError: this method works on arrays only",
         ),
         (
             "const a = 1;\nnope();\nfunction transform() {}",
