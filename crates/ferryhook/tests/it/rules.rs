@@ -36,14 +36,14 @@ fn a_filter_decides_what_is_delivered() {
     }
 
     let told = stage.ask(&["explain", &abroad, "--json"]);
-    let clauses = told["connections"][0]["filter"]["clauses"].as_array().unwrap().clone();
+    let clauses = told["connections"][0]["filter"]["clause"]["clauses"].as_array().unwrap().clone();
     let shown: Vec<_> = clauses.iter().map(|one| (&one["holds"], &one["saw"])).collect();
     let (yes, no) = (json!(true), json!(false));
     assert_eq!(shown, [(&yes, &json!(["100"])), (&no, &json!(["\"FR\""]))], "{told:#}");
     assert_eq!(told["connections"][0]["verdict"], "filtered");
     assert_eq!(told["ledger"]["verdict"], "no_key");
     let text = show(&stage.command(&["explain", &abroad]));
-    assert!(text.contains("+ body.amount") && text.contains("- headers.x-country"), "{text}");
+    assert!(text.contains("yes    body.amount gte 100") && text.contains("no     headers.x-country in"), "{text}");
 }
 
 #[test]
