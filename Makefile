@@ -19,4 +19,5 @@ soak: ## Kills the embedded store 300 times and the whole server 200 times, and 
 
 bench: ## The benchmarks, in release
 	cargo bench -p ferryhook-store --bench store
+	cargo bench -p ferryhook-core --bench verify
 	cargo run --release --bin ferryhook -- bench

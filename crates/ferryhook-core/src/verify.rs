@@ -121,7 +121,7 @@ impl Verifier {
             return Err(BadVerifier::Setting("signingAlgorithm".into(), why));
         }
         let mut config = source.config.clone();
-        if is_custom(&source.provider) && !config.contains_key("algorithm") {
+        if describes(source) && !config.contains_key("algorithm") {
             config.insert("algorithm".to_owned(), algorithm.clone().into());
         }
         Self::compile(&source.provider, &secrets, &config).map(Some)
@@ -200,14 +200,17 @@ impl Verifier {
 
 const CUSTOM: &str = "custom";
 
-fn is_custom(provider: &str) -> bool {
-    providers::find(provider).is_some_and(|provider| provider.name == CUSTOM)
+/// Whether the source describes its sender's scheme itself, rightly or not.
+fn describes(source: &Source) -> bool {
+    let provider = providers::find(&source.provider);
+    let is_custom = provider.is_some_and(|provider| provider.name == CUSTOM);
+    is_custom && !matches!(custom::kind(&Options(&source.config)), Ok(None))
 }
 
 /// Whether there is something that is only there for verification, or nothing is needed for it.
 fn says_how(source: &Source) -> bool {
     let options = Options(&source.config);
-    let names = ["publicKey", "certificate", "webhookId", "scheme", "username"];
+    let names = ["publicKey", "certificate", "webhookId", "password"];
     let needs_nothing = || {
         let provider = providers::find(&source.provider);
         provider.is_some_and(|provider| {
@@ -215,7 +218,7 @@ fn says_how(source: &Source) -> bool {
             own.any(|scheme| scheme == Scheme::Certified(Certified::Sns))
         })
     };
-    options.find(&names).is_some() || needs_nothing()
+    options.find(&names).is_some() || describes(source) || needs_nothing()
 }
 
 impl Checker {

@@ -56,7 +56,8 @@ impl Checker {
         let templates = scheme.contents.iter().map(|text| Template::compile(text, options));
         let owned = |(one, two): &(&str, &str)| ((*one).to_owned(), (*two).to_owned());
         let bound = scheme.bound.and_then(|(header, setting)| {
-            Some((header.to_owned(), options.find(&[setting])?.into_owned()))
+            let own = options.find(&[setting, "appKey", "apiKey"])?;
+            Some((header.to_owned(), own.into_owned()))
         });
         Ok(Self {
             keys: Key::all(scheme.algorithm, scheme.key, secrets)?,
