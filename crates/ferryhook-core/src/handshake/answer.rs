@@ -22,7 +22,6 @@ pub(super) struct Secrets {
     verify_token: Option<Secret>,
     public_key: Option<String>,
     address: Option<String>,
-    topic: Option<String>,
     origins: Option<Vec<String>>,
 }
 
@@ -52,7 +51,6 @@ impl Secrets {
                 "publicUrl",
                 "public_url",
             ]),
-            topic: one(&["topicArn", "topic_arn"]),
             origins: origins.map(|list| {
                 list.iter().filter_map(Value::as_str).map(str::to_ascii_lowercase).collect()
             }),
@@ -218,11 +216,6 @@ impl Answering<'_> {
     }
 
     fn sns_url(&self, place: &str) -> Result<String, Refused> {
-        if let Some(topic) = &self.secrets.topic
-            && self.given("body.TopicArn")? != *topic
-        {
-            return Err(Refused(403, "this source is for another topic"));
-        }
         let url = self.given(place)?;
         is_of_sns(&url).then_some(url).ok_or(Refused(400, "the URL is not one of Amazon SNS"))
     }
