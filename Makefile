@@ -23,4 +23,5 @@ fuzz: ## Ten minutes of generated data for each parser that reads what strangers
 bench: ## The benchmarks, in release
 	cargo bench -p ferryhook-core --features samples --bench filter
 	cargo bench -p ferryhook-store --bench store
+	cargo bench -p ferryhook-core --bench verify
 	cargo run --release --bin ferryhook -- bench

@@ -9,17 +9,18 @@
 //! signed for a stranger is a plain word, never a body: else anybody could have events signed.
 
 mod answer;
-mod catalogue;
 mod compiled;
 mod kind;
 
+use serde_json::Value;
+
 use crate::dedup::{Arriving, Rule};
+use crate::source::CustomResponse;
 use crate::verify::Request;
-use crate::{Body, Headers, Secret, Source};
+use crate::{Body, Headers, Secret, Source, providers};
 use answer::Answering;
 use compiled::Compiled;
 
-pub use catalogue::{acknowledgement_of, handshakes_of};
 pub use kind::{Acknowledgement, Content, Effect, Handshake, Keyed, Part, When};
 
 /// A challenge is echoed only if it is not longer.
@@ -68,27 +69,33 @@ pub enum BadHandshake {
 #[derive(Debug, Clone, Default)]
 pub struct Handshakes {
     known: Vec<Compiled>,
-    acknowledgement: Option<&'static Acknowledgement>,
+    acknowledgement: Option<CustomResponse>,
     secrets: answer::Secrets,
 }
 
 impl Handshakes {
     pub fn of(source: &Source) -> Result<Self, BadHandshake> {
-        use serde_json::Value;
         let provider = match source.config.get(SETTING) {
-            None | Some(Value::Null) => source.provider.as_str(),
-            Some(Value::Bool(false)) => return Ok(Self::default()),
-            Some(Value::String(name)) if handshakes_of(name).is_empty() => {
-                return Err(BadHandshake::Unknown(name.chars().take(64).collect()));
+            None | Some(Value::Null) => providers::find(&source.provider),
+            Some(Value::Bool(false)) => None,
+            Some(Value::String(name)) => {
+                let named = providers::find(name).filter(|own| !own.handshakes.is_empty());
+                let unknown = || BadHandshake::Unknown(name.chars().take(64).collect());
+                Some(named.ok_or_else(unknown)?)
             }
-            Some(Value::String(name)) => name,
             Some(_) => return Err(BadHandshake::Shape),
         };
+        let Some(provider) = provider else { return Ok(Self::none()) };
         Ok(Self {
-            known: handshakes_of(provider).iter().filter_map(Compiled::of).collect(),
-            acknowledgement: acknowledgement_of(provider),
+            known: provider.handshakes.iter().filter_map(Compiled::of).collect(),
+            acknowledgement: provider.acknowledgement.map(CustomResponse::from),
             secrets: answer::Secrets::of(source),
         })
+    }
+
+    /// Of somebody who asks nothing.
+    pub fn none() -> Self {
+        Self::default()
     }
 
     /// Whether it is worth looking at the body. Looks at the head only.
@@ -116,8 +123,8 @@ impl Handshakes {
     }
 
     /// What this provider wants to hear when its events have been taken in.
-    pub fn acknowledgement(&self) -> Option<&'static Acknowledgement> {
-        self.acknowledgement
+    pub fn acknowledgement(&self) -> Option<&CustomResponse> {
+        self.acknowledgement.as_ref()
     }
 }
 

@@ -11,8 +11,8 @@
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
-//! - what is decided about it on the way: [`verify`], [`split`], [`dedup`] and [`hops`] at the door,
-//!   with what the table of [`providers`] knows, then
+//! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
+//!   [`dedup`] and [`hops`] at the door, with what the table of [`providers`] knows, then
 //!   [`event_types`], [`filter`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
 //!   [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];

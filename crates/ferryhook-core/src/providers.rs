@@ -1,8 +1,9 @@
 //! Providers: what is known about everyone who sends webhooks, in one table.
 //!
 //! A row says what the provider calls an event, what type it says it is, how it sends several at
-//! once, and how it signs. To add a provider is to add a row and the tests that stand for it.
+//! once, how it signs, and what it asks before it sends. To add a provider is to add a row and the tests that stand for it.
 
+mod handshakes;
 mod schemes;
 mod table;
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use crate::Source;
 use crate::dedup::{Arriving, BadRule, EVENT_TYPE_SETTING, Rule};
+use crate::handshake::{Acknowledgement, Handshake};
 use crate::verify::BadVerifier;
 use crate::verify::scheme::Scheme;
 
@@ -24,6 +26,10 @@ pub struct Provider {
     /// How it signs, the best way first.
     pub schemes: &'static [Variant],
     pub(crate) pick: Pick,
+    /// What it asks before it sends.
+    pub handshakes: &'static [Handshake],
+    /// What it wants to hear for its events.
+    pub acknowledgement: Option<&'static Acknowledgement>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +77,9 @@ const fn row(
     batch: Batch,
 ) -> Provider {
     let (confidence, pick) = (Confidence::Experimental, Pick::First);
-    Provider { name, id, event_type, batch, confidence, schemes: &[], pick }
+    let (handshakes, acknowledgement) = (&[], None);
+    let schemes = &[];
+    Provider { name, id, event_type, batch, confidence, schemes, pick, handshakes, acknowledgement }
 }
 
 impl Provider {
@@ -87,9 +95,26 @@ impl Provider {
         self
     }
 
+    const fn asking(mut self, handshakes: &'static [Handshake]) -> Self {
+        self.handshakes = handshakes;
+        self
+    }
+
+    const fn acknowledged(mut self, answer: &'static Acknowledgement) -> Self {
+        self.acknowledgement = Some(answer);
+        self
+    }
+
     const fn any(mut self) -> Self {
         self.pick = Pick::Any;
         self
+    }
+
+    /// Where it puts its signature, for people: a header, or what stands in for one.
+    pub fn signature(&self) -> String {
+        let mut places: Vec<_> = self.schemes.iter().map(|own| own.scheme.place()).collect();
+        places.dedup();
+        places.join(" or ")
     }
 
     /// The scheme that is asked for, or those that need not be.

@@ -8,6 +8,7 @@
 //! compile, a header that cannot be read is an invalid signature. Signatures are compared in
 //! constant time. Whatever a stranger sends, nothing here panics or takes longer than linear time.
 
+pub mod doctor;
 pub mod line;
 pub mod scheme;
 pub mod sign;
@@ -81,6 +82,9 @@ impl Certificates for NoCertificates {
 pub struct Verifier {
     provider: &'static Provider,
     checkers: Vec<Checker>,
+    /// What it was made of, for the doctor.
+    secrets: Vec<Dated<Secret>>,
+    config: Map,
 }
 
 #[derive(Debug)]
@@ -117,7 +121,7 @@ impl Verifier {
             return Err(BadVerifier::Setting("signingAlgorithm".into(), why));
         }
         let mut config = source.config.clone();
-        if is_custom(&source.provider) && !config.contains_key("algorithm") {
+        if describes(source) && !config.contains_key("algorithm") {
             config.insert("algorithm".to_owned(), algorithm.clone().into());
         }
         Self::compile(&source.provider, &secrets, &config).map(Some)
@@ -164,14 +168,20 @@ impl Verifier {
         let (provider, variant) = providers::resolve(provider)
             .ok_or_else(|| BadVerifier::UnknownProvider(provider.chars().take(64).collect()))?;
         let options = Options(config);
-        let secrets = keys::present(secrets)?;
+        let made = |checkers| Self {
+            provider,
+            checkers,
+            secrets: secrets.to_vec(),
+            config: config.clone(),
+        };
+        let secrets = keys::present(secrets);
         if provider.name == CUSTOM
             && let Some(kind) = custom::kind(&options)?
         {
             let checker = custom::with_scheme(kind, &options, |scheme| {
                 Checker::compile_custom(scheme, &secrets, &options)
             })?;
-            return Ok(Self { provider, checkers: vec![checker] });
+            return Ok(made(vec![checker]));
         }
         let asked = options.find(&["scheme", "version", "signatureVersion"]);
         let schemes = provider.schemes_called(variant.or(asked.as_deref()))?;
@@ -184,24 +194,23 @@ impl Verifier {
                 Err(error) => return Err(error),
             }
         }
-        if checkers.is_empty() {
-            Err(BadVerifier::NoSecret)
-        } else {
-            Ok(Self { provider, checkers })
-        }
+        if checkers.is_empty() { Err(BadVerifier::NoSecret) } else { Ok(made(checkers)) }
     }
 }
 
 const CUSTOM: &str = "custom";
 
-fn is_custom(provider: &str) -> bool {
-    providers::find(provider).is_some_and(|provider| provider.name == CUSTOM)
+/// Whether the source describes its sender's scheme itself, rightly or not.
+fn describes(source: &Source) -> bool {
+    let provider = providers::find(&source.provider);
+    let is_custom = provider.is_some_and(|provider| provider.name == CUSTOM);
+    is_custom && !matches!(custom::kind(&Options(&source.config)), Ok(None))
 }
 
 /// Whether there is something that is only there for verification, or nothing is needed for it.
 fn says_how(source: &Source) -> bool {
     let options = Options(&source.config);
-    let names = ["publicKey", "certificate", "webhookId", "scheme", "username"];
+    let names = ["publicKey", "certificate", "webhookId", "password"];
     let needs_nothing = || {
         let provider = providers::find(&source.provider);
         provider.is_some_and(|provider| {
@@ -209,7 +218,7 @@ fn says_how(source: &Source) -> bool {
             own.any(|scheme| scheme == Scheme::Certified(Certified::Sns))
         })
     };
-    options.find(&names).is_some() || needs_nothing()
+    options.find(&names).is_some() || describes(source) || needs_nothing()
 }
 
 impl Checker {

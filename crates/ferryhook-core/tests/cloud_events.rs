@@ -27,11 +27,15 @@ fn we_read_what_the_libraries_read() {
         serde_json::from_str(include_str!("cloud_events.json")).expect("a list of vectors");
     assert!(vectors.len() >= 40);
     for Vector { headers, body, attributes, by, note } in vectors {
-        let headers: Headers =
-            headers.iter().map(|(name, value)| (name.as_str(), value.as_str().unwrap())).collect();
+        let headers: Headers = headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str().expect("text")))
+            .collect();
         let body = Body::from(body);
         let arriving = Arriving { headers: &headers, query: None, path: None, body: &body };
-        let read = |name: &str| Rule::parse(&format!("cloudevent.{name}")).unwrap().text(&arriving);
+        let read = |name: &str| {
+            Rule::parse(&format!("cloudevent.{name}")).expect("a rule").text(&arriving)
+        };
         let ours = (|| {
             read("specversion")?;
             Some(Attributes { id: read("id")?, source: read("source")?, kind: read("type")? })

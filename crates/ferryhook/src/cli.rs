@@ -1,5 +1,6 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod signature;
 mod words;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use ferryhook_core::{Event, Id};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use signature::{SignatureCommand, SignatureProviders, SignatureSign, SignatureVerify};
 pub use words::Moment;
 
 /// The event gateway in one binary.
@@ -49,6 +51,9 @@ pub enum Command {
     /// Look at what was given up, and process it once more.
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
+    /// Verify and sign requests as providers do, without a server.
+    #[command(subcommand)]
+    Signature(SignatureCommand),
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.

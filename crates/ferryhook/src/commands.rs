@@ -13,6 +13,7 @@ mod replay;
 mod restore;
 mod schema;
 mod serve;
+mod signature;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Events(command) => return events::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
+        Command::Signature(command) => signature::run(&command)?,
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),

@@ -48,10 +48,10 @@ const shopifyHeaders = {
   'X-Shopify-Topic': 'orders/create', 'X-Shopify-Shop-Domain': 'shop.myshopify.com',
   'X-Shopify-API-Version': '2025-01', 'X-Shopify-Webhook-Id': 'b54557e4-bdd9-4b37-8a5f-bf7d70bcd043',
 };
+// What its events of the newer kind carry.
 const eventsHeaders = {
-  'shopify-topic': 'orders/create', 'shopify-shop-domain': 'shop.myshopify.com',
-  'shopify-api-version': '2025-01', 'shopify-webhook-id': 'b54557e4', 'shopify-event-id': 'e1',
-  'shopify-handle': 'orders', 'shopify-action': 'create',
+  'Shopify-Topic': 'orders/create', 'Shopify-Shop-Domain': 'shop.myshopify.com', 'Shopify-Api-Version': '2025-01',
+  'Shopify-Webhook-Id': 'b54557e4', 'Shopify-Event-Id': 'e1', 'Shopify-Handle': 'orders', 'Shopify-Action': 'create', 'Shopify-Resource-Id': 'r1',
 };
 
 const adyenKey = '44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056';
@@ -69,6 +69,11 @@ export default [
   row('shopify', '@shopify/shopify-api', 'X-Shopify-Hmac-Sha256', {
     encoding: 'base64',
     headers: ({ signatures }) => ({ 'X-Shopify-Hmac-Sha256': signatures[0], ...shopifyHeaders }),
+    judge: shopify,
+  }),
+  row('shopify', '@shopify/shopify-api', 'Shopify-Hmac-Sha256', {
+    file: 'shopify-events', encoding: 'base64',
+    headers: ({ signatures }) => ({ 'Shopify-Hmac-Sha256': signatures[0], ...eventsHeaders }),
     judge: shopify,
   }),
   row('line', '@line/bot-sdk', 'X-Line-Signature', {
@@ -118,5 +123,3 @@ export default [
   // Judged by the Python library of before version 6, which still verified.
   row('nylas', null, 'X-Nylas-Signature', { binary: true }),
 ];
-
-export { shopify, eventsHeaders };

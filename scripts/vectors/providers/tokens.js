@@ -39,6 +39,10 @@ function tokenCases(spec) {
   add('signed with another secret', false, { signSecret: `${spec.secret}x` });
   add('expired', false, { at: NOW - 86400 });
   add('judged a day later', false, { now: NOW + 86400 });
+  const slack = { edge: 'clocks may differ a little' };
+  add('three seconds past its end', true, { claims: { exp: NOW - 3 }, ...slack });
+  add('three seconds before its time', true, { claims: { nbf: NOW + 3 }, ...slack });
+  add('two minutes past its end', false, { claims: { exp: NOW - 120 } });
   add('not yet valid', false, { claims: { nbf: NOW + 3600 } });
   add('no algorithm', false, { algorithm: 'none' });
   add('claims to have no algorithm', false, { header: { alg: 'none' } });

@@ -218,10 +218,10 @@ impl Answering<'_> {
     }
 
     fn sns_url(&self, place: &str) -> Result<String, Refused> {
-        if let Some(topic) = &self.secrets.topic {
-            if self.given("body.TopicArn")? != *topic {
-                return Err(Refused(403, "this source is for another topic"));
-            }
+        if let Some(topic) = &self.secrets.topic
+            && self.given("body.TopicArn")? != *topic
+        {
+            return Err(Refused(403, "this source is for another topic"));
         }
         let url = self.given(place)?;
         is_of_sns(&url).then_some(url).ok_or(Refused(400, "the URL is not one of Amazon SNS"))

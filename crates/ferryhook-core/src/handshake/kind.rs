@@ -2,6 +2,8 @@
 //!
 //! Places are expressions, the same that sources write: `query.challenge`, `body.payload.token`.
 
+use crate::source::CustomResponse;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handshake {
     pub methods: &'static [&'static str],
@@ -73,8 +75,15 @@ pub struct Acknowledgement {
     pub body: &'static str,
 }
 
+impl From<&Acknowledgement> for CustomResponse {
+    fn from(own: &Acknowledgement) -> Self {
+        let Acknowledgement { status, content_type, body } = *own;
+        Self { status, content_type: content_type.to_owned(), body: body.to_owned() }
+    }
+}
+
 impl Handshake {
-    pub(super) const fn on(methods: &'static [&'static str], when: &'static [When]) -> Self {
+    pub(crate) const fn on(methods: &'static [&'static str], when: &'static [When]) -> Self {
         Self {
             methods,
             when,
@@ -87,45 +96,45 @@ impl Handshake {
         }
     }
 
-    pub(super) const fn get(when: &'static [When]) -> Self {
+    pub(crate) const fn get(when: &'static [When]) -> Self {
         Self::on(&["GET"], when)
     }
 
-    pub(super) const fn post(when: &'static [When]) -> Self {
+    pub(crate) const fn post(when: &'static [When]) -> Self {
         Self::on(&["POST"], when)
     }
 
-    pub(super) const fn token(mut self, place: &'static str) -> Self {
+    pub(crate) const fn token(mut self, place: &'static str) -> Self {
         self.token = Some(place);
         self
     }
 
-    pub(super) const fn status(mut self, status: u16) -> Self {
+    pub(crate) const fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
-    pub(super) const fn text(mut self, part: Part) -> Self {
+    pub(crate) const fn text(mut self, part: Part) -> Self {
         self.content = Content::Text(part);
         self
     }
 
-    pub(super) const fn json(mut self, fields: &'static [(&'static str, Part)]) -> Self {
+    pub(crate) const fn json(mut self, fields: &'static [(&'static str, Part)]) -> Self {
         self.content = Content::Json(fields);
         self
     }
 
-    pub(super) const fn headers(mut self, headers: &'static [(&'static str, Part)]) -> Self {
+    pub(crate) const fn headers(mut self, headers: &'static [(&'static str, Part)]) -> Self {
         self.headers = headers;
         self
     }
 
-    pub(super) const fn effect(mut self, effect: Effect) -> Self {
+    pub(crate) const fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
     }
 
-    pub(super) const fn verified(mut self) -> Self {
+    pub(crate) const fn verified(mut self) -> Self {
         self.verified_first = true;
         self
     }

@@ -3,8 +3,9 @@
 //! Which algorithms count is said by the row, never by the token: `none` is not among them, and a
 //! public key is never taken for a shared secret.
 
+mod keys;
+
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey, VerificationAlgorithm};
 use aws_lc_rs::{digest, hmac};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,11 +14,12 @@ use serde_json::{Map, Value};
 use super::encoding::{base64, from_hex, to_hex};
 use super::keys::Dated;
 use super::options::{Options, Url};
-use super::public_key;
+use super::public_key::is_public;
 use super::reason::{BadVerifier, Reason};
-use super::scheme::{Algorithm, BodyHash, Digest, Issuer, Jwt, JwtKeys, UrlClaim};
+use super::scheme::{BodyHash, Issuer, Jwt, JwtKeys, UrlClaim};
 use super::{Request, only_value};
 use crate::{Headers, Timestamp};
+use keys::Key;
 
 /// A longer one is not read.
 const TOKEN_BYTES_MAX: usize = 1024 * 1024;
@@ -31,35 +33,26 @@ pub(super) struct Checker {
     leeway: i64,
 }
 
-#[derive(Debug)]
-enum Key {
-    Shared(Box<str>),
-    /// For each algorithm that this key is made for, with the name of the key if it has one.
-    Public {
-        name: &'static str,
-        id: Option<String>,
-        key: ParsedPublicKey,
-    },
-}
-
 impl Checker {
     pub(super) fn compile(
         scheme: Jwt<'static>,
         secrets: &[Dated<&str>],
         options: &Options<'_>,
     ) -> Result<Self, BadVerifier> {
-        let is_public = !matches!(scheme.keys, JwtKeys::Shared | JwtKeys::AnyShared);
+        let may_be_public = !matches!(scheme.keys, JwtKeys::Shared | JwtKeys::AnyShared);
         let mut keys = Vec::new();
-        if let Some(text) = options.public_key().filter(|_| is_public) {
+        if let Some(text) = options.public_key().filter(|_| may_be_public) {
             let found = Key::public(&text, scheme.keys)?.into_iter();
             keys.extend(found.map(|value| Dated { value, until: None }));
         } else {
             for secret in secrets {
                 let found = match scheme.keys {
-                    JwtKeys::Shared | JwtKeys::AnyShared => vec![Key::shared(secret.value)],
+                    JwtKeys::Shared | JwtKeys::AnyShared => vec![Key::shared(secret.value)?],
                     JwtKeys::P256 | JwtKeys::Rsa => Key::public(secret.value, scheme.keys)?,
-                    JwtKeys::Either => Key::public(secret.value, scheme.keys)
-                        .unwrap_or_else(|_| vec![Key::shared(secret.value)]),
+                    JwtKeys::Either if is_public(secret.value) => {
+                        Key::public(secret.value, scheme.keys)?
+                    }
+                    JwtKeys::Either => vec![Key::shared(secret.value)?],
                 };
                 keys.extend(found.into_iter().map(|value| Dated { value, until: secret.until }));
             }
@@ -246,99 +239,6 @@ impl Checker {
     pub(super) fn header(&self) -> Option<&'static str> {
         self.scheme.header
     }
-}
-
-impl Key {
-    fn shared(text: &str) -> Self {
-        Self::Shared(text.into())
-    }
-
-    fn public(text: &str, keys: JwtKeys) -> Result<Vec<Self>, BadVerifier> {
-        type Parse = fn(&str) -> Result<Vec<(Option<String>, ParsedPublicKey)>, BadVerifier>;
-        let kinds: &[(&'static str, Parse)] = match keys {
-            JwtKeys::P256 => &[("ES256", p256)],
-            JwtKeys::Rsa => &[("RS256", rsa)],
-            JwtKeys::Shared | JwtKeys::AnyShared | JwtKeys::Either => {
-                &[("RS256", rsa), ("ES256", p256)]
-            }
-        };
-        let mut found = Vec::new();
-        let mut why = None;
-        for (name, parse) in kinds {
-            match parse(text) {
-                Ok(keys) => {
-                    found.extend(keys.into_iter().map(|(id, key)| Self::Public { name, id, key }));
-                }
-                Err(error) => why = Some(error),
-            }
-        }
-        match why {
-            Some(error) if found.is_empty() => Err(error),
-            _ => Ok(found),
-        }
-    }
-
-    /// `None` where this key has nothing to do with the algorithm.
-    fn made(
-        &self,
-        signed: &[u8],
-        signature: &[u8],
-        algorithm: &str,
-        id: Option<&str>,
-        keys: JwtKeys,
-    ) -> Option<bool> {
-        match self {
-            Self::Shared(secret) => {
-                let digest = match (algorithm, keys) {
-                    ("HS256", _) => Digest::Sha256,
-                    ("HS384", JwtKeys::AnyShared) => Digest::Sha384,
-                    ("HS512", JwtKeys::AnyShared) => Digest::Sha512,
-                    _ => return None,
-                };
-                let key = hmac::Key::new(digest.hmac(), secret.as_bytes());
-                Some(hmac::verify(&key, signed, signature).is_ok())
-            }
-            Self::Public { name, id: own, key } => {
-                let is_other = own.as_deref().zip(id).is_some_and(|(own, id)| own != id);
-                if *name != algorithm || is_other {
-                    return None;
-                }
-                Some(key.verify_sig(signed, signature).is_ok())
-            }
-        }
-    }
-}
-
-fn rsa(text: &str) -> Result<Vec<(Option<String>, ParsedPublicKey)>, BadVerifier> {
-    named(text, Algorithm::Rsa(Digest::Sha256), None)
-}
-
-/// In a token the two numbers of the signature stand side by side, not in DER.
-fn p256(text: &str) -> Result<Vec<(Option<String>, ParsedPublicKey)>, BadVerifier> {
-    named(text, Algorithm::EcdsaP256(Digest::Sha256), Some(&ECDSA_P256_SHA256_FIXED))
-}
-
-fn named(
-    text: &str,
-    algorithm: Algorithm,
-    with: Option<&'static dyn VerificationAlgorithm>,
-) -> Result<Vec<(Option<String>, ParsedPublicKey)>, BadVerifier> {
-    let again = |key: ParsedPublicKey| match with {
-        Some(with) => public_key::parsed(with, key.as_ref()),
-        None => Some(key),
-    };
-    if let Ok(value) = serde_json::from_str::<Value>(text) {
-        let keys = public_key::jwks(&value).filter_map(|jwk| {
-            let id = jwk.get("kid").and_then(Value::as_str).map(str::to_owned);
-            Some((id, again(public_key::of_jwk(jwk, algorithm)?)?))
-        });
-        let keys: Vec<_> = keys.collect();
-        if !keys.is_empty() {
-            return Ok(keys);
-        }
-    }
-    let keys = public_key::parse(text, algorithm)?;
-    Ok(keys.into_iter().filter_map(again).map(|key| (None, key)).collect())
 }
 
 fn object(part: &str) -> Option<Map<String, Value>> {

@@ -30,24 +30,19 @@ impl<T> Dated<T> {
 /// One key of an algorithm that signs a template.
 #[derive(Debug)]
 pub(super) enum Key {
-    Hmac(hmac::Key),
+    Hmac(Box<hmac::Key>),
     Hash(&'static digest::Algorithm, Box<[u8]>),
     Public(ParsedPublicKey),
 }
 
-/// The secrets that are not empty, the newest first. That all of them are empty is an error; that
-/// there are none is for the scheme to judge.
-pub(super) fn present(secrets: &[Dated<Secret>]) -> Result<Vec<Dated<&str>>, BadVerifier> {
-    let present: Vec<_> = secrets
+/// The secrets that are not empty, the newest first. An empty one is as if it were not there.
+pub(super) fn present(secrets: &[Dated<Secret>]) -> Vec<Dated<&str>> {
+    secrets
         .iter()
         .filter(|secret| !secret.value.expose().is_empty())
         .take(SECRETS_MAX)
         .map(|secret| Dated { value: secret.value.expose(), until: secret.until })
-        .collect();
-    if present.is_empty() && !secrets.is_empty() {
-        return Err(BadVerifier::NoSecret);
-    }
-    Ok(present)
+        .collect()
 }
 
 impl Key {
@@ -60,11 +55,11 @@ impl Key {
         for secret in secrets {
             let dated = |value| Dated { value, until: secret.until };
             match algorithm {
-                Algorithm::Hmac(digest) => keys.extend(
-                    form.keys(secret.value)?
-                        .iter()
-                        .map(|bytes| dated(Self::Hmac(hmac::Key::new(digest.hmac(), bytes)))),
-                ),
+                Algorithm::Hmac(digest) => {
+                    keys.extend(form.keys(secret.value)?.iter().map(|bytes| {
+                        dated(Self::Hmac(Box::new(hmac::Key::new(digest.hmac(), bytes))))
+                    }))
+                }
                 Algorithm::Hash(digest) => keys.extend(
                     form.keys(secret.value)?
                         .into_iter()
@@ -140,6 +135,9 @@ impl KeyForm {
     /// Usually one. An empty key is none, and neither is one that everybody may know.
     pub(super) fn keys(self, text: &str) -> Result<Vec<Vec<u8>>, BadVerifier> {
         const PREFIX: &str = "whsec_";
+        if text.contains("-----BEGIN PUBLIC") || text.contains("-----BEGIN CERT") {
+            return Err(BadVerifier::Secret("it is a public key, which everybody may know"));
+        }
         let plain = || text.as_bytes().to_vec();
         let bare = text.strip_prefix(PREFIX);
         let mut keys = match self {

@@ -4,8 +4,8 @@
 //! {"provider":"github","method":"POST","url":"https://…","headers":{"X-Hub-Signature-256":"…"},
 //!  "body":"…","secret":"…","now":1700000000,"config":{}}
 //! ```
-//! `bodyBase64` stands in for a body that is no text, `secret` may be a list, and headers may be a
-//! list of pairs.
+//! `bodyBase64` stands in for a body that is no text, `secret` may be a list, `previousSecrets` has
+//! more of them, and headers may be a list of pairs.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{BadVerifier, Certificates, Request, Verdict, Verifier};
+use super::{BadVerifier, Certificates, Request, Verdict, Verifier, doctor};
 use crate::{Headers, Secret, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,8 +34,11 @@ pub struct Line {
     body_base64: Option<String>,
     #[serde(default, alias = "secrets", skip_serializing_if = "Value::is_null")]
     secret: Value,
+    /// More of them, which still count.
+    #[serde(default, alias = "previous_secrets", skip_serializing_if = "Value::is_null")]
+    previous_secrets: Value,
     /// Unix seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "seconds")]
     now: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Map<String, Value>>,
@@ -56,6 +59,18 @@ pub enum BadLine {
     Secret,
     #[error(transparent)]
     Verifier(#[from] BadVerifier),
+}
+
+/// A number, also as a text.
+fn seconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let value = Option::<Value>::deserialize(deserializer)?;
+    let bad = || serde::de::Error::custom("now is a number of seconds");
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Number(number)) => number.as_f64().map(Some).ok_or_else(bad),
+        Some(Value::String(text)) => text.trim().parse().map(Some).map_err(|_| bad()),
+        Some(_) => Err(bad()),
+    }
 }
 
 fn post() -> String {
@@ -82,6 +97,7 @@ impl Line {
             body: text.map(str::to_owned),
             body_base64: text.is_none().then(|| STANDARD.encode(request.body)),
             secret: secret.into(),
+            previous_secrets: Value::Null,
             now: Some(now.as_millis() as f64 / 1000.0),
             config: None,
             certificates: BTreeMap::new(),
@@ -95,6 +111,16 @@ impl Line {
         let request =
             Request { method: &self.method, url: &self.url, headers: &headers, body: &body };
         Ok(verifier.check(&request, self.now().unwrap_or(now), &Given(&self.certificates)))
+    }
+
+    /// Why it does not hold, as the doctor sees it.
+    pub fn explain(&self, now: Timestamp) -> Result<String, BadLine> {
+        let verifier = self.verifier()?;
+        let (headers, body) = (self.headers()?, self.body()?);
+        let request =
+            Request { method: &self.method, url: &self.url, headers: &headers, body: &body };
+        let now = self.now().unwrap_or(now);
+        Ok(doctor::explain(&verifier, &request, now, &Given(&self.certificates), &[]))
     }
 
     pub fn verifier(&self) -> Result<Verifier, BadLine> {
@@ -144,11 +170,12 @@ impl Line {
             Value::Object(_) => Ok(Secret::new(value.to_string())),
             _ => Err(BadLine::Secret),
         };
-        match &self.secret {
+        let all = |value: &Value| match value {
             Value::Null => Ok(Vec::new()),
             Value::Array(list) => list.iter().map(one).collect(),
             value => Ok(vec![one(value)?]),
-        }
+        };
+        Ok([all(&self.secret)?, all(&self.previous_secrets)?].concat())
     }
 }
 

@@ -75,6 +75,26 @@ fn candidates(text: &str) -> Vec<Vec<u8>> {
     [from_hex(&compact), base64(&compact)].into_iter().flatten().collect()
 }
 
+/// Whether this is a key that everybody may know, whoever can use it. As a shared secret it would
+/// let anyone sign.
+pub(super) fn is_public(text: &str) -> bool {
+    let text = text.trim();
+    let is_der = || {
+        let bytes = base64(text).unwrap_or_default();
+        // A sequence of more than 127 bytes with its length behind it, as every such key is.
+        match bytes.as_slice() {
+            [0x30, 0x81, length, rest @ ..] => rest.len() == usize::from(*length),
+            [0x30, 0x82, high, low, rest @ ..] => {
+                rest.len() == usize::from(u16::from_be_bytes([*high, *low]))
+            }
+            [0x30, length, rest @ ..] => rest.len() == usize::from(*length) && rest.len() > 32,
+            _ => false,
+        }
+    };
+    let is_jwk = || text.starts_with('{') && text.contains("\"kty\"");
+    text.contains("-----BEGIN") || text.starts_with("whpk_") || is_jwk() || is_der()
+}
+
 /// The first block of a PEM text, also when its line breaks were written as `\n` or got lost.
 pub(super) fn pem(text: &str) -> Option<Vec<u8>> {
     let behind = text.split_once("-----BEGIN ")?.1;

@@ -1,21 +1,21 @@
 //! A signature in a header over a template: hmac, plain hash, Ed25519, ECDSA, RSA.
 
+mod place;
+mod sender;
+
 use std::borrow::Cow;
 
 use serde_json::Value;
 
 use super::clock;
-use super::encoding::base64;
 use super::keys::{Dated, Key};
 use super::options::{Options, Url};
 use super::reason::{BadVerifier, Reason};
-use super::scheme::{Encoding, KeyForm, Layout, Signed, TimePlace, Unit};
+use super::scheme::{Encoding, KeyForm, Signed, TimePlace, Unit};
 use super::template::{Filling, Template};
-use super::{Request, only_value, values};
+use super::{Request, only_value};
 use crate::{Headers, Timestamp};
-
-/// Signatures that are looked at in one request. DocuSign sends up to 100.
-pub(super) const SIGNATURES_MAX: usize = 128;
+use place::Place;
 
 /// A scheme with its keys and settings.
 #[derive(Debug)]
@@ -32,36 +32,12 @@ pub(super) struct Checker {
     agrees: Option<(String, String)>,
 }
 
-/// Where signatures are, and how they are written.
-#[derive(Debug)]
-pub(super) struct Place {
-    pub(super) headers: Vec<String>,
-    form: Written,
-}
-
-#[derive(Debug)]
-enum Written {
-    Bare,
-    Prefix(String),
-    Pairs { groups: bool, separator: char, time: String, names: Vec<String> },
-    Versions { version: String, separators: Vec<char> },
-    Positional,
-    Base64Json(String),
-}
-
 #[derive(Debug)]
 enum Time {
     Nowhere,
     InSignature,
     Header(String),
     Body(String),
-}
-
-/// A signature as it was found, with the time beside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found<'a> {
-    pub(super) text: Cow<'a, str>,
-    pub(super) time: Option<&'a str>,
 }
 
 impl Checker {
@@ -80,7 +56,8 @@ impl Checker {
         let templates = scheme.contents.iter().map(|text| Template::compile(text, options));
         let owned = |(one, two): &(&str, &str)| ((*one).to_owned(), (*two).to_owned());
         let bound = scheme.bound.and_then(|(header, setting)| {
-            Some((header.to_owned(), options.find(&[setting])?.into_owned()))
+            let own = options.find(&[setting, "appKey", "apiKey"])?;
+            Some((header.to_owned(), own.into_owned()))
         });
         Ok(Self {
             keys: Key::all(scheme.algorithm, scheme.key, secrets)?,
@@ -208,74 +185,6 @@ impl Checker {
         }
     }
 
-    pub(super) fn unit(&self) -> Unit {
-        self.unit
-    }
-
-    /// The field of the body that has the time.
-    pub(super) fn time_field(&self) -> Option<&str> {
-        match &self.time {
-            Time::Body(name) => Some(name),
-            Time::Nowhere | Time::InSignature | Time::Header(_) => None,
-        }
-    }
-
-    /// Headers that belong to the signature, with what a sender might write into them.
-    pub(super) fn other_headers(&self, time: &str, id: &str) -> Vec<(String, String)> {
-        let mut headers = self.requires.clone();
-        headers.extend(self.agrees.clone());
-        if let Time::Header(name) = &self.time {
-            headers.push((name.clone(), time.to_owned()));
-        }
-        let named = self.templates.iter().take(1).flat_map(Template::headers);
-        headers.extend(named.map(|name| (name.to_owned(), id.to_owned())));
-        headers
-    }
-
-    /// What the sender signs.
-    pub(super) fn content(&self, request: &Request<'_>, time: &str) -> Result<Vec<u8>, Reason> {
-        let template = self.templates.first().ok_or(Reason::NoValidSecret)?;
-        let url = self.url.of_request(request.url);
-        template.filled(&Filling { request, url: &url, timestamp: time, secret: &[] })
-    }
-
-    /// The signature that the first key makes; empty for a key that cannot make any.
-    pub(super) fn tag(&self, request: &Request<'_>, time: &str) -> Result<Vec<u8>, Reason> {
-        let (Some(template), Some(key)) = (self.templates.first(), self.keys.first()) else {
-            return Err(Reason::NoValidSecret);
-        };
-        if matches!(key.value, Key::Public(_)) {
-            return Ok(Vec::new());
-        }
-        let url = self.url.of_request(request.url);
-        let filling = Filling { request, url: &url, timestamp: time, secret: &[] };
-        Ok(key.value.signature(template, &filling)?.as_ref().to_vec())
-    }
-
-    /// The header that a sender writes.
-    pub(super) fn header(&self, signature: &[u8], time: &str) -> (String, String) {
-        let text = self.encoding.encode(signature);
-        let name = self.place.name().replace('*', "1");
-        let value = match &self.place.form {
-            Written::Bare => text,
-            Written::Prefix(prefix) => format!("{prefix}{text}"),
-            Written::Pairs { separator, time: time_name, names, .. } => {
-                let own = names.first().map_or("", String::as_str);
-                match time_name.as_str() {
-                    "" => format!("{own}={text}"),
-                    _ => format!("{time_name}={time}{separator}{own}={text}"),
-                }
-            }
-            Written::Versions { version, .. } => format!("{version}{text}"),
-            Written::Positional => format!("{time},{text}"),
-            Written::Base64Json(name) => {
-                let json = serde_json::json!({ name.as_str(): text }).to_string();
-                Encoding::Base64.encode(json.as_bytes())
-            }
-        };
-        (name, value)
-    }
-
     fn check_time(&self, text: Option<&str>, now: Timestamp) -> Result<(), Reason> {
         let Some(tolerance) = self.tolerance else { return Ok(()) };
         match text {
@@ -283,129 +192,4 @@ impl Checker {
             None => Ok(()),
         }
     }
-}
-
-impl Place {
-    fn compile(headers: &[&str], form: Layout<'_>) -> Self {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        let pairs = |groups, separator, time: &str, names: &[&str]| Written::Pairs {
-            groups,
-            separator,
-            time: time.to_owned(),
-            names: owned(names),
-        };
-        let form = match form {
-            Layout::Bare => Written::Bare,
-            Layout::Prefix(prefix) => Written::Prefix(prefix.to_owned()),
-            Layout::Pairs { separator, time, names } => pairs(false, separator, time, names),
-            Layout::PairGroups { separator, time, names } => pairs(true, separator, time, names),
-            Layout::Versions { version, separators } => {
-                Written::Versions { version: version.to_owned(), separators: separators.to_vec() }
-            }
-            Layout::Positional => Written::Positional,
-            Layout::Base64Json(name) => Written::Base64Json(name.to_owned()),
-        };
-        Self { headers: owned(headers), form }
-    }
-
-    /// What to call it when it is missing.
-    pub(super) fn name(&self) -> &str {
-        self.headers.first().map_or("", String::as_str)
-    }
-
-    /// Every value of the first header that is there.
-    fn values<'r>(&self, headers: &'r Headers) -> impl Iterator<Item = &'r str> {
-        let name = self.headers.iter().find(|name| values(headers, name).next().is_some());
-        name.into_iter().flat_map(|name| values(headers, name)).collect::<Vec<_>>().into_iter()
-    }
-
-    /// At least one.
-    pub(super) fn find<'r>(&self, headers: &'r Headers) -> Result<Vec<Found<'r>>, Reason> {
-        let mut found = Vec::new();
-        let mut is_missing = true;
-        for value in self.values(headers) {
-            is_missing = false;
-            self.read(value, &mut found);
-            if found.len() > SIGNATURES_MAX {
-                return Err(self.malformed("it has too many signatures"));
-            }
-        }
-        if is_missing {
-            return Err(Reason::MissingHeader(self.name().to_owned().into()));
-        }
-        if found.is_empty() {
-            return Err(self.malformed(match self.form {
-                Written::Bare => "it is empty",
-                Written::Prefix(_) | Written::Versions { .. } => "the prefix is another one",
-                Written::Pairs { .. } => "the time or the signature is missing",
-                Written::Positional => "it is not a time and signatures",
-                Written::Base64Json(_) => "it is not base64 of JSON with a signature",
-            }));
-        }
-        Ok(found)
-    }
-
-    fn malformed(&self, why: &'static str) -> Reason {
-        Reason::Malformed(self.name().to_owned().into(), why.into())
-    }
-
-    fn read<'r>(&self, value: &'r str, found: &mut Vec<Found<'r>>) {
-        let some =
-            |text: &'r str| (!text.is_empty()).then_some(Found { text: text.into(), time: None });
-        match &self.form {
-            Written::Bare => found.extend(some(value)),
-            Written::Prefix(prefix) => {
-                found.extend(value.strip_prefix(prefix.as_str()).and_then(some));
-            }
-            Written::Pairs { groups: false, separator, time, names } => {
-                read_pairs(value, *separator, time, names, found);
-            }
-            Written::Pairs { groups: true, separator, time, names } => {
-                for group in value.split_whitespace() {
-                    read_pairs(group, *separator, time, names, found);
-                }
-            }
-            Written::Versions { version, separators } => {
-                let elements = value.split(separators.as_slice()).map(str::trim);
-                let own = elements.filter_map(|one| one.strip_prefix(version.as_str()));
-                found.extend(own.filter_map(some).take(SIGNATURES_MAX + 1));
-            }
-            Written::Base64Json(name) => {
-                let json: Option<Value> =
-                    base64(value).and_then(|bytes| serde_json::from_slice(&bytes).ok());
-                let text = json.as_ref().and_then(|json| json.get(name)?.as_str());
-                found.extend(text.map(|text| Found { text: text.to_owned().into(), time: None }));
-            }
-            Written::Positional => {
-                let mut elements = value.split(',').map(str::trim);
-                let time = elements.next();
-                let signatures = elements.filter_map(some).take(SIGNATURES_MAX + 1);
-                found.extend(signatures.map(|one| Found { time, ..one }));
-            }
-        }
-    }
-}
-
-/// Nothing is found unless there is just one time, or several that agree.
-fn read_pairs<'r>(
-    value: &'r str,
-    separator: char,
-    time_name: &str,
-    names: &[String],
-    found: &mut Vec<Found<'r>>,
-) {
-    let pairs = || {
-        let pairs = value.split(separator).filter_map(|pair| pair.split_once('='));
-        pairs.map(|(name, text)| (name.trim(), text.trim()))
-    };
-    let mut times = pairs().filter(|(name, _)| *name == time_name).map(|(_, text)| text);
-    let time = times.next().filter(|time| !time.is_empty());
-    // A sender without times is one that a source describes itself.
-    if (time.is_none() && !time_name.is_empty()) || times.any(|other| Some(other) != time) {
-        return;
-    }
-    let signatures =
-        pairs().filter(|(name, text)| !text.is_empty() && names.iter().any(|own| own == name));
-    let signatures = signatures.take(SIGNATURES_MAX + 1);
-    found.extend(signatures.map(|(_, text)| Found { text: text.into(), time }));
 }

@@ -33,6 +33,7 @@ mod ingest;
 mod neighbours;
 mod replay;
 mod schema;
+mod signature;
 mod stopping;
 mod storage;
 mod traces;

@@ -6,7 +6,7 @@ use crate::providers::schemes::{
     FUSIONAUTH, STANDARD, SVIX, asked, box_signature, cloudinary, hmac, hmac_base64, hmac_hex,
     hmac_lenient, named, only, stripe_like, token, token_in,
 };
-use crate::providers::{Provider, row};
+use crate::providers::{Provider, handshakes, row};
 use crate::verify::scheme::Algorithm::{EcdsaP256, Ed25519};
 use crate::verify::scheme::Digest::{Sha1, Sha256};
 use crate::verify::scheme::Encoding::{Base64Lenient, HexAnyCase};
@@ -19,6 +19,7 @@ const ADYEN_ID: &str = "{body.NotificationRequestItem.pspReference}\
 
 pub(super) static PROVIDERS: &[Provider] = &[
     row("adyen", ADYEN_ID, "body.NotificationRequestItem.eventCode", At("notificationItems"))
+        .acknowledged(handshakes::ACCEPTED)
         .settled(&[named("standard", ADYEN_ITEMS), asked("platform", ADYEN_BODY)]),
     row("adyen-platform", "", "body.type", No).settled(&[only(ADYEN_BODY)]),
     row("airtable", "", "", No).experimental(&[hmac_hex(&["x-airtable-content-mac"])
@@ -39,16 +40,20 @@ pub(super) static PROVIDERS: &[Provider] = &[
     row("anthropic", "headers.webhook-id", "body.data.type|body.type", No)
         .settled(&[STANDARD.only()]),
     row("asana", "", "{body.resource.resource_type}.{body.action}", At("events"))
+        .asking(handshakes::ASANA)
         .experimental(&[hmac_hex(&["x-hook-signature"]).only()]),
     row("auth0", "body.log_id", "body.data.type", Body).experimental(&[only(AUTHORIZATION)]),
     row("aws-sns", "headers.x-amz-sns-message-id|body.MessageId", "body.Type", No)
+        .asking(handshakes::AWS_SNS)
         .settled(&[only(Scheme::Certified(Certified::Sns))]),
-    row("azure-event-grid", "body.id", "body.eventType|body.type", Body).settled(&[token(&[
-        Header("aeg-sas-key"),
-        Header("authorization"),
-        Query("code"),
-        Query("secret"),
-    ])]),
+    row("azure-event-grid", "body.id", "body.eventType|body.type", Body)
+        .asking(handshakes::AZURE_EVENT_GRID)
+        .settled(&[token(&[
+            Header("aeg-sas-key"),
+            Header("authorization"),
+            Query("code"),
+            Query("secret"),
+        ])]),
     row("bigcommerce", "headers.webhook-id|body.hash", "body.scope", No)
         .experimental(&[STANDARD.keyed(KeyForm::TextOrWhsec).only()]),
     row("bitbucket", "headers.x-request-uuid", "headers.x-event-key", No)
@@ -59,10 +64,9 @@ pub(super) static PROVIDERS: &[Provider] = &[
             box_signature(&["box-signature-secondary"]).named("secondary"),
         ])
         .any(),
-    row("braintree", "", "", No).settled(&[only(Scheme::SignedField(SignedField {
-        signatures: "bt_signature",
-        content: "bt_payload",
-    }))]),
+    row("braintree", "", "", No).asking(handshakes::BRAINTREE).settled(&[only(
+        Scheme::SignedField(SignedField { signatures: "bt_signature", content: "bt_payload" }),
+    )]),
     row(
         "calcom",
         "{body.triggerEvent}:{body.payload.uid}:{body.createdAt}",
@@ -82,9 +86,11 @@ pub(super) static PROVIDERS: &[Provider] = &[
         .at_either("x-webhook-timestamp")
         .only()]),
     row("chargebee", "body.id", "body.event_type", No).settled(&[only(BASIC)]),
-    row("circle", "body.notificationId", "body.notificationType", No).experimental(&[
-        Signed::public(EcdsaP256(Sha256), &["x-circle-signature"]).written(Base64Lenient).only(),
-    ]),
+    row("circle", "body.notificationId", "body.notificationType", No)
+        .asking(handshakes::PROBE)
+        .experimental(&[Signed::public(EcdsaP256(Sha256), &["x-circle-signature"])
+            .written(Base64Lenient)
+            .only()]),
     row("clerk", "headers.svix-id", "body.type", No).settled(&[SVIX.only()]),
     row(
         "cloudevents",
@@ -92,6 +98,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         "cloudevent.type|body.type",
         No,
     )
+    .asking(handshakes::ORIGINS)
     .settled(&[token(&[Header("authorization"), Query("access_token")])]),
     row("cloudinary", "", "body.notification_type", No)
         .settled(&[cloudinary(Sha1).named("sha1"), cloudinary(Sha256).named("sha256")])
@@ -121,14 +128,13 @@ pub(super) static PROVIDERS: &[Provider] = &[
             .within(300)
             .only(),
     ]),
-    row("discord", "body.id", "body.event.type|body.type", No).settled(&[Signed::public(
-        Ed25519,
-        &["x-signature-ed25519"],
-    )
-    .over(&["{timestamp}{body}"])
-    .at_either("x-signature-timestamp")
-    .written(HexAnyCase)
-    .only()]),
+    row("discord", "body.id", "body.event.type|body.type", No).asking(handshakes::DISCORD).settled(
+        &[Signed::public(Ed25519, &["x-signature-ed25519"])
+            .over(&["{timestamp}{body}"])
+            .at_either("x-signature-timestamp")
+            .written(HexAnyCase)
+            .only()],
+    ),
     row(
         "docusign",
         "{body.data.envelopeId}:{body.event}:{body.generatedDateTime}[:{body.data.recipientId}]",
@@ -136,24 +142,28 @@ pub(super) static PROVIDERS: &[Provider] = &[
         No,
     )
     .experimental(&[hmac_lenient(&["x-docusign-signature-*"]).only()]),
-    row("dropbox", "", "", No).experimental(&[hmac_hex(&["x-dropbox-signature"]).only()]),
-    row("dropbox-sign", "", "body.event.event_type", No).settled(&[only(DROPBOX_SIGN)]),
-    row("ebay", "body.notification.notificationId", "body.metadata.topic", No).experimental(&[
-        Signed::public(EcdsaP256(Sha1), &["x-ebay-signature"])
+    row("dropbox", "", "", No)
+        .asking(handshakes::CHALLENGE)
+        .experimental(&[hmac_hex(&["x-dropbox-signature"]).only()]),
+    row("dropbox-sign", "", "body.event.event_type", No)
+        .acknowledged(handshakes::HELLO_API)
+        .settled(&[only(DROPBOX_SIGN)]),
+    row("ebay", "body.notification.notificationId", "body.metadata.topic", No)
+        .asking(handshakes::EBAY)
+        .experimental(&[Signed::public(EcdsaP256(Sha1), &["x-ebay-signature"])
             .form(Layout::Base64Json("signature"))
             .written(Base64Lenient)
-            .only(),
-    ]),
+            .only()]),
     row("elevenlabs", "{body.type}:{body.data.conversation_id}", "body.type", No)
         .settled(&[stripe_like(&["elevenlabs-signature"], &["v0"]).within(1800).only()]),
     row("finch", "headers.finch-event-id", "body.event_type", No).settled(&[FINCH.only()]),
-    row("front", "body.payload.id", "body.type", No).experimental(&[hmac_lenient(&[
-        "x-front-signature",
-    ])
-    .over(&["{timestamp}:{body}"])
-    .at_either("x-front-request-timestamp")
-    .within(300)
-    .only()]),
+    row("front", "body.payload.id", "body.type", No).asking(handshakes::FRONT).experimental(&[
+        hmac_lenient(&["x-front-signature"])
+            .over(&["{timestamp}:{body}"])
+            .at_either("x-front-request-timestamp")
+            .within(300)
+            .only(),
+    ]),
     row("fusionauth", "body.event.id", "body.event.type", No).experimental(&[only(FUSIONAUTH)]),
     row("github", "headers.x-github-delivery", "headers.x-github-event", No).settled(&[
         hmac(&["x-hub-signature-256"]).prefix("sha256=").only(),

@@ -6,7 +6,7 @@ use crate::providers::schemes::{
     MANDRILL, MESSAGEBIRD, MONDAY, PLAID, PLIVO, STANDARD, UNSIGNED, asked, hmac, hmac_hex,
     hmac_lenient, only, stripe_like, token,
 };
-use crate::providers::{Provider, row};
+use crate::providers::{Provider, handshakes, row};
 use crate::verify::scheme::Digest::{Sha1, Sha512};
 use crate::verify::scheme::Encoding::{Base64Lenient, HexAnyCase};
 use crate::verify::scheme::TokenPlace::Each;
@@ -64,35 +64,51 @@ pub(super) static PROVIDERS: &[Provider] = &[
     .timed(TimePlace::Body("webhookTimestamp"), Milliseconds)
     .within(60)
     .only()]),
-    row("linkedin", "body.notificationId", "body.type", No).experimental(&[hmac_hex(&[
-        "x-li-signature",
-    ])
-    .over(&["hmacsha256={body}"])
-    .only()]),
+    row("linkedin", "body.notificationId", "body.type", No)
+        .asking(handshakes::LINKEDIN)
+        .experimental(&[hmac_hex(&["x-li-signature"]).over(&["hmacsha256={body}"]).only()]),
     row("lithic", "headers.webhook-id", "body.event_type", No).settled(&[STANDARD.only()]),
     row("livekit", "body.id", "body.event", No).settled(&[only(LIVEKIT)]),
-    row("mailchimp", "", "body.type", No).experimental(&[only(UNSIGNED)]),
+    row("mailchimp", "", "body.type", No)
+        .asking(handshakes::MAILCHIMP)
+        .experimental(&[only(UNSIGNED)]),
     row("mailgun", "body.event-data.id", "body.event-data.event", No).settled(&[only(MAILGUN)]),
-    row("mandrill", "", "", No).experimental(&[only(MANDRILL)]),
+    row("mandrill", "", "", No).asking(handshakes::PROBE).experimental(&[only(MANDRILL)]),
     row("messagebird", "", "", No).settled(&[only(MESSAGEBIRD)]),
-    row("meta", "", "body.object", At("entry"))
-        .settled(&[hmac(&["x-hub-signature-256"]).prefix("sha256=").only()]),
+    row("meta", "", "body.object", At("entry")).asking(handshakes::META).settled(&[hmac(&[
+        "x-hub-signature-256",
+    ])
+    .prefix("sha256=")
+    .only()]),
     row("microsoft-graph", "body.id", "body.changeType", At("value"))
+        .asking(handshakes::MICROSOFT_GRAPH)
         .experimental(&[token(&[Each("/value", "clientState")])]),
     row("modern-treasury", "headers.x-webhook-id", "{headers.x-topic}[.{body.event}]", No)
         .settled(&[hmac(&["x-signature"]).only()]),
     // The classic form sends a payment's id with each of its changes, and no type.
-    row("mollie", "{body.type}:{body.id}", "body.type", No).settled(&[
-        hmac(&["x-mollie-signature"]).prefix("sha256=").only(),
-        asked("classic", UNSIGNED),
-    ]),
-    row("monday", "body.event.triggerUuid", "body.event.type", No).experimental(&[only(MONDAY)]),
+    row("mollie", "{body.type}:{body.id}", "body.type", No)
+        .settled(&[
+            hmac(&["x-mollie-signature"]).prefix("sha256=").only(),
+            // Its library takes it without the prefix too.
+            hmac(&["x-mollie-signature"]).only(),
+            asked("classic", UNSIGNED),
+        ])
+        .any(),
+    row("monday", "body.event.triggerUuid", "body.event.type", No)
+        .asking(handshakes::MONDAY)
+        .experimental(&[only(MONDAY)]),
     row("mux", "body.id", "body.type", No)
         .settled(&[stripe_like(&["mux-signature"], &["v1"]).within(300).only()]),
-    row("notion", "body.id", "body.type", No)
-        .experimental(&[hmac_hex(&["x-notion-signature"]).prefix("sha256=").only()]),
-    row("nylas", "body.id", "body.type", No).settled(&[hmac(&["x-nylas-signature"]).only()]),
+    row("notion", "body.id", "body.type", No).asking(handshakes::NOTION).experimental(&[hmac_hex(
+        &["x-notion-signature"],
+    )
+    .prefix("sha256=")
+    .only()]),
+    row("nylas", "body.id", "body.type", No)
+        .asking(handshakes::CHALLENGE)
+        .settled(&[hmac(&["x-nylas-signature"]).only()]),
     row("okta", "body.uuid|body.eventId", "body.eventType", At("data.events"))
+        .asking(handshakes::OKTA)
         .experimental(&[only(AUTHORIZATION)]),
     row("openai", "headers.webhook-id|body.id", "body.type", No)
         .settled(&[

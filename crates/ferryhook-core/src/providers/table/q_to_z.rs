@@ -5,7 +5,7 @@ use crate::providers::schemes::{
     QSTASH, SENDGRID, STANDARD, STANDARD_V1A, SVIX, TWILIO, UNSIGNED, VONAGE, WIX, hmac,
     hmac_base64, hmac_hex, hmac_lenient, only, stripe_like, token,
 };
-use crate::providers::{Provider, row};
+use crate::providers::{Provider, handshakes, row};
 use crate::verify::scheme::Algorithm::Ed25519;
 use crate::verify::scheme::Digest::Sha1;
 use crate::verify::scheme::Encoding::{Base64, Base64Lenient, Base64Url, HexAnyCase};
@@ -46,6 +46,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         .within(300)
         .only()]),
     row("ringcentral", "body.uuid", "body.event", No)
+        .asking(handshakes::RINGCENTRAL)
         .experimental(&[token(&[Header("verification-token")])]),
     row("sanity", "headers.idempotency-key", "", No).settled(&[stripe_like(
         &["sanity-webhook-signature"],
@@ -60,17 +61,23 @@ pub(super) static PROVIDERS: &[Provider] = &[
     row("sentry", "headers.request-id", "{headers.sentry-hook-resource}[.{body.action}]", No)
         .settled(&[hmac(&["sentry-hook-signature", "sentry-app-signature"]).only()]),
     // The event's id is shared by all subscriptions to a topic; this one is the delivery's.
-    row("shopify", "headers.x-shopify-webhook-id", "headers.x-shopify-topic", No)
-        .settled(&[hmac_base64(&["x-shopify-hmac-sha256", "shopify-hmac-sha256"]).only()]),
-    row("slack", "body.event_id", "body.event.type|body.type", No).settled(&[hmac(&[
-        "x-slack-signature",
-    ])
-    .prefix("v0=")
-    .over(&["v0:{timestamp}:{body}"])
-    .at("x-slack-request-timestamp")
-    .within(300)
-    .only()]),
+    row(
+        "shopify",
+        "headers.x-shopify-webhook-id|headers.shopify-webhook-id",
+        "headers.x-shopify-topic|headers.shopify-topic",
+        No,
+    )
+    .settled(&[hmac_base64(&["x-shopify-hmac-sha256", "shopify-hmac-sha256"]).only()]),
+    row("slack", "body.event_id", "body.event.type|body.type", No)
+        .asking(handshakes::SLACK)
+        .settled(&[hmac(&["x-slack-signature"])
+            .prefix("v0=")
+            .over(&["v0:{timestamp}:{body}"])
+            .at("x-slack-request-timestamp")
+            .within(300)
+            .only()]),
     row("smartcar", "body.eventId", "body.eventType", No)
+        .asking(handshakes::SMARTCAR)
         .settled(&[hmac(&["sc-signature"]).only()]),
     row("square", "body.event_id", "body.type", No).settled(&[hmac_base64(&[
         "x-square-hmacsha256-signature",
@@ -86,6 +93,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         "{body.object_type}.{body.aspect_type}",
         No,
     )
+    .asking(handshakes::STRAVA)
     .experimental(&[only(UNSIGNED)]),
     row("stream", "headers.x-webhook-id", "body.type", No)
         .settled(&[hmac(&["x-signature"]).only()]),
@@ -115,13 +123,12 @@ pub(super) static PROVIDERS: &[Provider] = &[
     ])
     .over(&["{config:appKey}{body}"])
     .only()]),
-    row("trello", "body.action.id", "body.action.type", No).experimental(&[Signed::hmac(
-        Sha1,
-        &["x-trello-webhook"],
-    )
-    .written(Base64Lenient)
-    .over(&["{body}{url}"])
-    .only()]),
+    row("trello", "body.action.id", "body.action.type", No).asking(handshakes::PROBE).experimental(
+        &[Signed::hmac(Sha1, &["x-trello-webhook"])
+            .written(Base64Lenient)
+            .over(&["{body}{url}"])
+            .only()],
+    ),
     row(
         "twilio",
         "headers.i-twilio-idempotency-token",
@@ -129,27 +136,27 @@ pub(super) static PROVIDERS: &[Provider] = &[
         No,
     )
     .settled(&[only(TWILIO)]),
-    row("twitch", "headers.twitch-eventsub-message-id", "body.subscription.type", No).experimental(
-        &[hmac_hex(&["twitch-eventsub-message-signature"])
+    row("twitch", "headers.twitch-eventsub-message-id", "body.subscription.type", No)
+        .asking(handshakes::TWITCH)
+        .experimental(&[hmac_hex(&["twitch-eventsub-message-signature"])
             .prefix("sha256=")
             .over(&["{header:twitch-eventsub-message-id}{timestamp}{body}"])
             .timed(TimePlace::Header("twitch-eventsub-message-timestamp"), Rfc3339)
             .within(600)
-            .only()],
-    ),
-    row("twitter", "", "", No)
-        .experimental(&[hmac_lenient(&["x-twitter-webhooks-signature"]).prefix("sha256=").only()]),
+            .only()]),
+    row("twitter", "", "", No).asking(handshakes::TWITTER).experimental(&[hmac_lenient(&[
+        "x-twitter-webhooks-signature",
+    ])
+    .prefix("sha256=")
+    .only()]),
     row("typeform", "body.event_id", "body.event_type", No).experimental(&[hmac_lenient(&[
         "typeform-signature",
     ])
     .prefix("sha256=")
     .only()]),
-    row("vercel", "body.id", "body.type", No).experimental(&[Signed::hmac(
-        Sha1,
-        &["x-vercel-signature"],
-    )
-    .written(HexAnyCase)
-    .only()]),
+    row("vercel", "body.id", "body.type", No)
+        .asking(handshakes::VERCEL)
+        .experimental(&[Signed::hmac(Sha1, &["x-vercel-signature"]).written(HexAnyCase).only()]),
     row("vonage", "", "", No).settled(&[only(VONAGE)]),
     row("webflow", "", "body.triggerType", No).settled(&[hmac(&["x-webflow-signature"])
         .over(&["{timestamp}:{body}"])
@@ -157,11 +164,9 @@ pub(super) static PROVIDERS: &[Provider] = &[
         .only()]),
     row("wix", "", "", No).experimental(&[only(WIX)]),
     // Its delivery id is made of the current second, so two deliveries can share it.
-    row("woocommerce", "", "headers.x-wc-webhook-topic", No).settled(&[hmac_base64(&[
-        "x-wc-webhook-signature",
-    ])
-    .keyed(KeyForm::HtmlText)
-    .only()]),
+    row("woocommerce", "", "headers.x-wc-webhook-topic", No)
+        .asking(handshakes::WOOCOMMERCE)
+        .settled(&[hmac_base64(&["x-wc-webhook-signature"]).keyed(KeyForm::HtmlText).only()]),
     row("workos", "body.id", "body.event", No).settled(&[stripe_like(
         &["workos-signature"],
         &["v1"],
@@ -182,9 +187,11 @@ pub(super) static PROVIDERS: &[Provider] = &[
     .over(&["{timestamp}{body}"])
     .at_either("x-zendesk-webhook-signature-timestamp")
     .only()]),
-    row("zoom", "", "body.event", No).settled(&[hmac(&["x-zm-signature"])
-        .prefix("v0=")
-        .over(&["v0:{timestamp}:{body}"])
-        .at_either("x-zm-request-timestamp")
-        .only()]),
+    row("zoom", "", "body.event", No).asking(handshakes::ZOOM).settled(&[hmac(&[
+        "x-zm-signature",
+    ])
+    .prefix("v0=")
+    .over(&["v0:{timestamp}:{body}"])
+    .at_either("x-zm-request-timestamp")
+    .only()]),
 ];

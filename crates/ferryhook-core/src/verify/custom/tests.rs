@@ -1,1 +1,50 @@
+use crate::verify::Verifier;
+use crate::{Map, Secret};
 
+fn compiled(config: &str) -> Result<Verifier, String> {
+    let config: Map = serde_json::from_str(config).unwrap();
+    Verifier::new("custom", &[Secret::new("secret")], &config).map_err(|error| error.to_string())
+}
+
+#[test]
+fn settings_that_mean_nothing_are_refused() {
+    for (config, why) in [
+        (r#"{"type":"magic"}"#, "the setting type is not usable"),
+        (r#"{"type":"hmac"}"#, "the setting header is missing"),
+        (r#"{"header":"x","algorithm":"md5"}"#, "the setting algorithm is not usable"),
+        (r#"{"header":"x","encoding":"base32"}"#, "the setting encoding is not usable"),
+        (r#"{"header":"x","secretEncoding":"rot13"}"#, "the setting secretEncoding is not usable"),
+        (r#"{"header":"x","timestampUnit":"years"}"#, "the setting timestampUnit is not usable"),
+        (
+            r#"{"header":"x","template":"{nothing}"}"#,
+            "the template \"{nothing}\" is not understood",
+        ),
+        (r#"{"header":"x","template":"constant"}"#, "the setting template is not usable"),
+        (
+            r#"{"header":"x","template":"{timestamp}.{body}"}"#,
+            "the setting timestampHeader is missing",
+        ),
+        (r#"{"type":"hash","header":"x"}"#, "the setting template is not usable"),
+        (r#"{"type":"basic"}"#, "the secret is not of the form"),
+        (r#"{"type":"rsa","header":"x"}"#, "the secret is not of the form"),
+        (r#"{"header":"x","toleranceSeconds":-1}"#, "the setting toleranceSeconds is not usable"),
+    ] {
+        let error = compiled(config).map(|_| ()).unwrap_err();
+        assert!(error.starts_with(why), "{config}: {error}");
+    }
+}
+
+#[test]
+fn settings_are_understood_in_either_way_of_writing() {
+    for config in [
+        r#"{"header":"X-Sig"}"#,
+        r#"{"signature_header":"X-Sig","algorithm":"SHA-512","encoding":"Base64"}"#,
+        r#"{"header":"X-Sig","timestamp_header":"X-T","template":"{timestamp}.{body}"}"#,
+        r#"{"header":"X-Sig","signatureKey":"s","timestampKey":"t","template":"{timestamp}{body}"}"#,
+        r#"{"type":"token","header":"X-Token"}"#,
+        r#"{"type":"jwt"}"#,
+        "{}",
+    ] {
+        assert!(compiled(config).is_ok(), "{config}");
+    }
+}

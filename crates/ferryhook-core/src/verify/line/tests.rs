@@ -34,3 +34,24 @@ fn a_secret_is_one_or_several() {
     }
     assert!(Line::parse(r#"{"provider":"x","secret":3}"#).unwrap().secrets().is_err());
 }
+
+#[test]
+fn a_time_is_a_number_or_its_text() {
+    for (now, millis) in [
+        ("1700000000", Some(1_700_000_000_000)),
+        ("1700000000.5", Some(1_700_000_000_500)),
+        (r#""1700000000""#, Some(1_700_000_000_000)),
+        ("null", None),
+    ] {
+        let line = Line::parse(&format!(r#"{{"provider":"x","now":{now}}}"#)).unwrap();
+        assert_eq!(line.now().map(Timestamp::as_millis), millis, "{now}");
+    }
+    assert!(Line::parse(r#"{"provider":"x","now":"soon"}"#).is_err());
+}
+
+#[test]
+fn secrets_that_were_replaced_come_last() {
+    let line = Line::parse(r#"{"provider":"x","secret":"a","previousSecrets":["b","c"]}"#).unwrap();
+    let secrets = line.secrets().unwrap();
+    assert_eq!(secrets.iter().map(Secret::expose).collect::<Vec<_>>(), ["a", "b", "c"]);
+}
