@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 KEPT_BYTES_MAX = 300
-KEPT_MAX = 200
+KEPT_MAX = 80
 NAMES = {"n": 10, "r": 13, "t": 9, "0": 0, "\\": 92}
 
 

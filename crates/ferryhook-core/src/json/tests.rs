@@ -233,7 +233,7 @@ proptest! {
         let text = if pretty { format!("{value:#}") } else { value.to_string() };
         let theirs: serde_json::Value = serde_json::from_str(&text).unwrap();
         let document = read(&text);
-        prop_assert_eq!(told(document.root()), theirs.clone());
+        prop_assert_eq!(&told(document.root()), &theirs);
         prop_assert!(document.root().equals(read(&text).root()));
         let copy = document.root().detached();
         prop_assert_eq!(told(copy.root()), theirs);
@@ -248,7 +248,7 @@ proptest! {
 
     #[test]
     fn orders_numbers_as_they_are(a: i64, b: i64, scale in 0_u32..6) {
-        let text = |n: i64| format!("{}e{scale}", n);
+        let text = |n: i64| format!("{n}e{scale}");
         let (a_text, b_text) = (text(a), text(b));
         let order = Decimal::read(&a_text).unwrap().compare(&Decimal::read(&b_text).unwrap());
         prop_assert_eq!(order, a.cmp(&b));
