@@ -21,6 +21,7 @@ mod attempt;
 pub mod courier;
 pub mod dead_letters;
 pub mod replay;
+pub mod scripts;
 mod sweep;
 
 pub mod feed;
