@@ -60,10 +60,7 @@ pub(crate) async fn transformed(
         Err(error) => return Some(Err(format!("the transform cannot be read: {error}"))),
     };
     let failed = |error: TransformError| format!("the transform failed: {error}");
-    let shaped = match transform.needs_thread() {
-        true => scripts.run(way.connection.id, transform.clone(), event).await,
-        false => transform.apply(event),
-    };
+    let shaped = scripts.run(way.connection.id, transform.clone(), event).await;
     Some(shaped.map_err(failed))
 }
 

@@ -70,6 +70,17 @@ pub enum Fault {
     /// What the script threw; `position` and `stack` are lines of the script.
     #[error("{}{message}", line(*.position))]
     Thrown { message: String, position: Option<(u32, u32)>, stack: Vec<String> },
+    /// Its thread was given up: the script is inside of something that does not look at the clock.
+    #[error("the script did not end within {} s and was left behind", .0.as_secs())]
+    Overdue(Duration),
+    #[error("the script did not end when it was last run, and is not run again for a while")]
+    Resting,
+    #[error("too many scripts are waiting for their turn")]
+    Busy,
+    #[error("the server is stopping")]
+    Stopping,
+    #[error("the transform broke down; this is a mistake in Ferryhook")]
+    Broken,
     #[error("the transform may not set this header: {0}")]
     Header(#[from] BadHeader),
 }
@@ -87,6 +98,11 @@ impl Fault {
             Fault::Memory => "memory",
             Fault::Stack => "stack",
             Fault::Thrown { .. } => "thrown",
+            Fault::Overdue(_) => "overdue",
+            Fault::Resting => "resting",
+            Fault::Busy => "busy",
+            Fault::Stopping => "stopping",
+            Fault::Broken => "broken",
             Fault::Header(_) => "header",
         }
     }

@@ -59,7 +59,10 @@ impl Engine {
         let runtime = Runtime::new().map_err(|_| Fault::Memory)?;
         let heap = given.bytes().saturating_mul(limits::SCRIPT_HEAP_PER_BODY_BYTE);
         let heap = limits::SCRIPT_HEAP_BYTES.saturating_add(heap);
-        runtime.set_memory_limit(heap.min(limits::SCRIPT_HEAP_BYTES_MAX));
+        let heap = heap.min(limits::SCRIPT_HEAP_BYTES_MAX);
+        runtime.set_memory_limit(heap);
+        // Most runs are over before there is anything to collect.
+        runtime.set_gc_threshold(heap / 2);
         runtime.set_max_stack_size(limits::SCRIPT_STACK_BYTES);
         let watch = watch.clone();
         runtime.set_interrupt_handler(Some(Box::new(move || watch.is_over())));

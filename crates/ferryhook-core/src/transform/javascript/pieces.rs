@@ -85,7 +85,16 @@ pub(super) fn prelude(code: &str) -> (Needs, String) {
 
     let mut text = String::from("(function (tick, host) { 'use strict';\n");
     let mut add = |name: &str| text.push_str(section(name));
-    ["core", "text", "order", "flatten", "pattern"].iter().for_each(|name| add(name));
+    // What the others are made of.
+    add("core");
+    let shared = [
+        (query || encoding || names(&TEXTS) || names(&["localeCompare"]), "text"),
+        (query || names(&["sort", "toSorted", "localeCompare"]), "order"),
+        (names(&["concat", "flat"]), "flatten"),
+        (needs.regexps, "pattern"),
+        (names(&["match", "search"]), "match with"),
+    ];
+    shared.iter().filter(|(is_used, _)| *is_used).for_each(|(_, name)| add(name));
     // Ours use some of them as well.
     let by_us = |name: &str| {
         query && ["indexOf", "replace", "replaceAll", "split", "sort"].contains(&name)

@@ -98,6 +98,8 @@ const pattern = (value) => {
   if (value.length > PATTERN_MAX) throw new RangeError('a regular expression has at most ' + PATTERN_MAX + ' characters');
   return value;
 };
+
+//# match with
 const match_with = (native, symbol) => function (wanted) {
   const method = own(wanted, symbol);
   if (method !== undefined) return apply(method, wanted, [text(this)]);

@@ -1,0 +1,29 @@
+//! The bounds of the threads that scripts run on.
+
+use std::time::Duration;
+
+/// Runs that wait for a thread: of one connection, and of all together.
+pub const WAITING_PER_CONNECTION_MAX: usize = 1024;
+pub const WAITING_MAX: usize = 8192;
+
+/// A run that takes longer than this, in time on the wall, makes its connection a slow one, until
+/// it has been quick again. One thread is always left to those that are quick.
+pub const SLOW: Duration = Duration::from_millis(20);
+/// Connections that are remembered for being slow.
+pub const SLOW_MAX: usize = 4096;
+
+/// A run that takes longer than this is answered without it. By its own budget it would have
+/// ended long before, unless it is inside of something that does not look at the clock, or the
+/// machine is hopelessly busy.
+pub const OVERDUE: Duration = Duration::from_secs(3);
+/// How often somebody looks for those.
+pub const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Threads that may be lost to them, each of which is replaced.
+pub const STUCK_MAX: usize = 8;
+/// How long the scripts of such a connection are not run, and how many connections are
+/// remembered for it.
+pub const REST: Duration = Duration::from_secs(60);
+pub const RESTING_MAX: usize = 1024;
+
+/// Several times what a script may use of it.
+pub const THREAD_STACK_BYTES: usize = 2 * 1024 * 1024;

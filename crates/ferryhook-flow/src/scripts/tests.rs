@@ -1,0 +1,240 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use ferryhook_core::env::ManualClock;
+use ferryhook_core::samples;
+use ferryhook_core::transform::Outcome;
+use futures_util::future::join_all;
+
+use super::limits::{OVERDUE, REST, STUCK_MAX, WAITING_PER_CONNECTION_MAX};
+use super::*;
+
+fn connection(number: usize) -> Id<Connection> {
+    format!("conn_{number:016}").parse().unwrap()
+}
+
+fn script(code: &str) -> Arc<Transform> {
+    let text = serde_json::json!({"type": "javascript", "code": code}).to_string();
+    Arc::new(Transform::parse(&text).unwrap())
+}
+
+fn good() -> Arc<Transform> {
+    script("function transform(payload) { return { id: payload.id } }")
+}
+
+fn done() -> Answer {
+    Ok(Shaped { outcome: Outcome::Unchanged, console: Vec::new() })
+}
+
+fn scripts(threads: usize) -> (Scripts, Arc<ManualClock>) {
+    let (env, clock) = Env::manual("2026-01-01T00:00:00Z");
+    (Scripts::with(threads, env), clock)
+}
+
+/// Work that says when it began and ends when it is told to.
+fn held() -> (Box<dyn FnOnce() -> Answer + Send>, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (begin, begun) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    let work = Box::new(move || {
+        begin.send(()).expect("somebody waits for it");
+        ended.recv().ok();
+        done()
+    });
+    (work, begun, end)
+}
+
+fn body(answer: Answer) -> String {
+    match answer.unwrap().outcome {
+        Outcome::Changed(event) => event.body.as_text().unwrap().to_owned(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_run_beside_the_runtime() {
+    let (scripts, _) = scripts(2);
+    let event = samples::event();
+    let answers = (0..50).map(|n| scripts.run(connection(n % 5), good(), &event));
+    for answer in join_all(answers).await {
+        assert_eq!(body(answer), r#"{"id":"evt_1"}"#);
+    }
+    let endless = scripts.run(connection(1), script("function transform() { for (;;); }"), &event);
+    assert_eq!(endless.await.unwrap_err().fault.code(), "time");
+    // What is quick needs no thread.
+    let map = Arc::new(Transform::parse(r#"{"type":"passthrough"}"#).unwrap());
+    scripts.stop();
+    assert_eq!(scripts.run(connection(1), map, &event).await.unwrap().outcome, Outcome::Unchanged);
+}
+
+/// One connection that holds all it can get leaves a thread to the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_connection_never_has_every_thread() {
+    let (scripts, _) = scripts(3);
+    let greedy: Vec<_> = (0..20).map(|_| held()).collect();
+    let mut begun = Vec::new();
+    let mut ends = Vec::new();
+    let mut jobs = Vec::new();
+    for (work, begin, end) in greedy {
+        jobs.push(scripts.submit(connection(0), good(), work));
+        begun.push(begin);
+        ends.push(end);
+    }
+    let mut jobs = Box::pin(join_all(jobs));
+    assert!(futures_util::poll!(&mut jobs).is_pending());
+    // Two of them hold two threads; a hundred runs of others go through the third.
+    begun[0].recv().unwrap();
+    begun[1].recv().unwrap();
+    let event = samples::event();
+    for n in 1..=100 {
+        assert_eq!(body(scripts.run(connection(n), good(), &event).await), r#"{"id":"evt_1"}"#);
+    }
+    assert!(begun[2..].iter().all(|begin| begin.try_recv().is_err()), "a third one began");
+    drop(ends);
+    assert!(jobs.await.iter().all(Result::is_ok));
+}
+
+/// Nor have several of them that are known to be slow.
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_ones_together_never_have_every_thread() {
+    let (scripts, clock) = scripts(2);
+    for n in 0..4 {
+        let clock = clock.clone();
+        let slow = Box::new(move || {
+            clock.advance(limits::SLOW * 2);
+            done()
+        });
+        scripts.submit(connection(n), good(), slow).await.unwrap();
+    }
+    let (mut jobs, mut ends, mut begun) = (Vec::new(), Vec::new(), Vec::new());
+    for n in 0..4 {
+        let (work, begin, end) = held();
+        jobs.push(scripts.submit(connection(n), good(), work));
+        begun.push(begin);
+        ends.push(end);
+    }
+    let mut jobs = Box::pin(join_all(jobs));
+    assert!(futures_util::poll!(&mut jobs).is_pending());
+    begun[0].recv().unwrap();
+    let event = samples::event();
+    for n in 10..60 {
+        scripts.run(connection(n), good(), &event).await.unwrap();
+    }
+    assert!(begun[1..].iter().all(|begin| begin.try_recv().is_err()), "a second slow one began");
+    drop(ends);
+    assert!(jobs.await.iter().all(Result::is_ok));
+}
+
+/// A run that does not end is answered for, its thread replaced, its connection left to rest;
+/// and when it ends after all, the spare thread goes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stuck_thread_is_replaced() {
+    let (scripts, clock) = scripts(2);
+    let transform = good();
+    let (work, begun, end) = held();
+    let mut stuck = Box::pin(scripts.submit(connection(0), transform.clone(), work));
+    assert!(futures_util::poll!(&mut stuck).is_pending());
+    begun.recv().unwrap();
+    scripts.0.0.look_now();
+    assert!(futures_util::poll!(&mut stuck).is_pending(), "it has time left");
+    clock.advance(OVERDUE + Duration::from_millis(1));
+    scripts.0.0.look_now();
+    assert_eq!(stuck.await.unwrap_err().fault, Fault::Overdue(OVERDUE));
+
+    let event = samples::event();
+    let again = scripts.run(connection(0), transform.clone(), &event).await;
+    assert_eq!(again.unwrap_err().fault, Fault::Resting);
+    // Its neighbours, and a better version of it, go on.
+    scripts.run(connection(1), transform.clone(), &event).await.unwrap();
+    scripts.run(connection(0), good(), &event).await.unwrap();
+    assert_eq!(scripts.0.0.counts(), (2, 1));
+    clock.advance(REST);
+    scripts.run(connection(0), transform, &event).await.unwrap();
+
+    drop(end);
+    while scripts.0.0.counts() != (2, 0) {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Threads can be lost only so often; then scripts are refused, and come back with the threads.
+#[tokio::test(flavor = "multi_thread")]
+async fn lost_threads_are_bounded() {
+    let (scripts, clock) = scripts(2);
+    let mut ends = Vec::new();
+    let mut refused = 0;
+    for n in 0..STUCK_MAX + 10 {
+        let (work, begun, end) = held();
+        let mut job = Box::pin(scripts.submit(connection(n), good(), work));
+        match futures_util::poll!(&mut job) {
+            std::task::Poll::Ready(answer) => {
+                assert_eq!(answer.unwrap_err().fault, Fault::Busy);
+                refused += 1;
+            }
+            std::task::Poll::Pending => {
+                begun.recv().unwrap();
+                clock.advance(OVERDUE * 2);
+                scripts.0.0.look_now();
+                assert_eq!(job.await.unwrap_err().fault, Fault::Overdue(OVERDUE));
+                ends.push(end);
+            }
+        }
+    }
+    assert!(refused > 0 && ends.len() <= STUCK_MAX + 2, "{refused} {}", ends.len());
+    drop(ends);
+    while scripts.0.0.counts().1 > 0 {
+        tokio::task::yield_now().await;
+    }
+    scripts.run(connection(99), good(), &samples::event()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_is_an_answer() {
+    let (scripts, _) = scripts(2);
+    for n in 0..10 {
+        let answer = scripts.submit(connection(n), good(), Box::new(|| panic!("on purpose"))).await;
+        assert_eq!(answer.unwrap_err().fault, Fault::Broken);
+    }
+    scripts.run(connection(0), good(), &samples::event()).await.unwrap();
+    assert_eq!(scripts.0.0.counts(), (2, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_bounded_and_turned_away_at_the_end() {
+    let (scripts, _) = scripts(2);
+    let (work, begun, end) = held();
+    let mut first = Box::pin(scripts.submit(connection(0), good(), work));
+    assert!(futures_util::poll!(&mut first).is_pending());
+    begun.recv().unwrap();
+    let ran = Arc::new(AtomicUsize::new(0));
+    let mut waiting = Vec::new();
+    for _ in 0..WAITING_PER_CONNECTION_MAX {
+        let ran = ran.clone();
+        let count = Box::new(move || {
+            ran.fetch_add(1, Ordering::Relaxed);
+            done()
+        });
+        let mut job = Box::pin(scripts.submit(connection(0), good(), count));
+        assert!(futures_util::poll!(&mut job).is_pending());
+        waiting.push(job);
+    }
+    let more = scripts.submit(connection(0), good(), Box::new(done)).await;
+    assert_eq!(more.unwrap_err().fault, Fault::Busy);
+    // Nobody waits for this one any more, so it is not run.
+    drop(waiting.pop());
+    scripts.run(connection(1), good(), &samples::event()).await.unwrap();
+
+    scripts.stop();
+    for job in waiting {
+        assert_eq!(job.await.unwrap_err().fault, Fault::Stopping);
+    }
+    let late = scripts.run(connection(1), good(), &samples::event()).await;
+    assert_eq!(late.unwrap_err().fault, Fault::Stopping);
+    drop(end);
+    // What ran comes to its end.
+    first.await.unwrap();
+    while scripts.0.0.counts().0 > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(ran.load(Ordering::Relaxed), 0);
+}
