@@ -7,8 +7,6 @@
 mod changes;
 mod trial;
 
-use std::borrow::Cow;
-
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::Cancel;
 use ferryhook_core::filter::{Explanation, Seen};
@@ -93,24 +91,24 @@ pub async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
             }
         }
         PipelineOrder::TransformFirst if explained.verdict != Verdict::OtherType => {
-            let told = transformed(event, way, scripts).await;
-            let (told, shaped) = told
-                .map_or((None, Some(Cow::Borrowed(event))), |(told, shaped)| (Some(told), shaped));
+            let (told, seen) = match transformed(event, way, scripts).await {
+                None => (None, After::AsItCame),
+                Some((told, after)) => (Some(told), after),
+            };
             explained.transform = told;
-            explained.filter =
-                shaped.and_then(|shaped| filter.map(|filter| filter.explain(&Seen::of(&shaped))));
+            explained.filter = match &seen {
+                After::AsItCame => filter.map(|filter| filter.explain(&Seen::of(event))),
+                After::Changed(event) => filter.map(|filter| filter.explain(&Seen::of(event))),
+                After::Nothing => None,
+            };
         }
         PipelineOrder::TransformFirst => {}
     }
     explained
 }
 
-/// What would be done, and with which event.
-async fn judge<'a>(
-    event: &'a Event,
-    way: &Way,
-    scripts: &Scripts,
-) -> (Verdict, Option<Cow<'a, Event>>) {
+/// What would be done, and with which event if not with this one.
+async fn judge(event: &Event, way: &Way, scripts: &Scripts) -> (Verdict, Option<Box<Event>>) {
     let is_wanted = way.types().map(|types| types.wants(event.event_type.as_deref()));
     let wanted = match is_wanted {
         Ok(false) => return (Verdict::OtherType, None),
@@ -123,30 +121,33 @@ async fn judge<'a>(
         Err(reason) => return (Verdict::Failed { reason }, None),
     }
     match shape::shape(event, way, scripts).await {
-        Shape::Ready(shaped) => (Verdict::Delivered, Some(shaped)),
+        Shape::AsItCame => (Verdict::Delivered, None),
+        Shape::Changed(changed) => (Verdict::Delivered, Some(changed)),
         Shape::Unwanted(Cancel::TransformDropped, reason) => (Verdict::Dropped { reason }, None),
         Shape::Unwanted(..) => (Verdict::Filtered, None),
         Shape::Failed(reason) => (Verdict::Failed { reason }, None),
     }
 }
 
-/// `None` without a transform. The event is there unless it was dropped or the transform failed.
-async fn transformed<'a>(
-    event: &'a Event,
-    way: &Way,
-    scripts: &Scripts,
-) -> Option<(Transformed, Option<Cow<'a, Event>>)> {
+/// What a transform leaves.
+enum After {
+    AsItCame,
+    Changed(Box<Event>),
+    /// It was dropped, or the transform failed.
+    Nothing,
+}
+
+/// `None` without a transform.
+async fn transformed(event: &Event, way: &Way, scripts: &Scripts) -> Option<(Transformed, After)> {
     let Ok(shaped) = shape::transformed(event, way, scripts).await? else {
-        return Some((Transformed::default(), None));
+        return Some((Transformed::default(), After::Nothing));
     };
-    let (changes, event) = match shaped.outcome {
-        Outcome::Unchanged => (Vec::new(), Some(Cow::Borrowed(event))),
-        Outcome::Changed(changed) => {
-            (changes::between(event, &changed), Some(Cow::Owned(*changed)))
-        }
-        Outcome::Dropped { .. } => (Vec::new(), None),
+    let (changes, after) = match shaped.outcome {
+        Outcome::Unchanged => (Vec::new(), After::AsItCame),
+        Outcome::Changed(changed) => (changes::between(event, &changed), After::Changed(changed)),
+        Outcome::Dropped { .. } => (Vec::new(), After::Nothing),
     };
-    Some((Transformed { changes, console: shaped.console }, event))
+    Some((Transformed { changes, console: shaped.console }, after))
 }
 
 #[cfg(test)]

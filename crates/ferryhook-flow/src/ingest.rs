@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::{Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event};
+use ferryhook_core::{Env, Event, Headers, Id, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
 use ferryhook_store::repositories::{Accepted, Arrival};
@@ -393,14 +393,7 @@ impl Door {
         self.tallies.count_refused(route.source.account_id, now);
         self.rejections.keep(route.source.id, self.env.elapsed(), || {
             let letter = Letter::new(head, suffix, self.sender(head));
-            let diagnosis = match (refusal, &route.proof.verifier) {
-                (Refusal::Unproven { body, .. }, Ok(Some(verifier))) => {
-                    Some(self.diagnose(verifier, &Claimed::new(self, head, &letter, body), &[]))
-                }
-                _ => None,
-            };
-            let rejection = letter.rejection(route, Id::at(now, &self.env), now, refusal, cause);
-            Rejection { detail: diagnosis.or(rejection.detail), ..rejection }
+            letter.rejection(route, Id::at(now, &self.env), now, refusal, cause)
         });
     }
 

@@ -4,8 +4,6 @@
 //! mended counts for what already waits. The answer depends on event and rules alone, so asking
 //! twice comes to the same. It sends nothing and stores nothing.
 
-use std::borrow::Cow;
-
 use ferryhook_core::Event;
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::Cancel;
@@ -16,37 +14,38 @@ use crate::routes::Way;
 use crate::scripts::Scripts;
 
 #[derive(Debug)]
-pub(crate) enum Shape<'a> {
-    Ready(Cow<'a, Event>),
+pub(crate) enum Shape {
+    AsItCame,
+    Changed(Box<Event>),
     /// It ends here, and that is what the rules want.
     Unwanted(Cancel, String),
     /// The rules could not be carried out; why, in a sentence.
     Failed(String),
 }
 
-pub(crate) async fn shape<'a>(event: &'a Event, way: &Way, scripts: &Scripts) -> Shape<'a> {
-    let ready = match transformed(event, way, scripts).await {
-        None => Cow::Borrowed(event),
+pub(crate) async fn shape(event: &Event, way: &Way, scripts: &Scripts) -> Shape {
+    let changed = match transformed(event, way, scripts).await {
+        None => None,
         Some(Ok(Shaped { outcome, .. })) => match outcome {
-            Outcome::Unchanged => Cow::Borrowed(event),
-            Outcome::Changed(changed) => Cow::Owned(*changed),
+            Outcome::Unchanged => None,
+            Outcome::Changed(changed) => Some(changed),
             Outcome::Dropped { reason } => {
                 return Shape::Unwanted(Cancel::TransformDropped, reason);
             }
         },
         Some(Err(error)) => return Shape::Failed(error),
     };
-    if way.connection.pipeline_order == PipelineOrder::FilterFirst {
-        return Shape::Ready(ready);
-    }
-    match way.passes(&Seen::of(&ready)) {
-        Ok(true) => Shape::Ready(ready),
-        Ok(false) => {
-            let reason = "the filter does not want what the transform made of it".to_owned();
-            Shape::Unwanted(Cancel::Filtered, reason)
+    if way.connection.pipeline_order == PipelineOrder::TransformFirst {
+        match way.passes(&Seen::of(changed.as_deref().unwrap_or(event))) {
+            Ok(true) => {}
+            Ok(false) => {
+                let reason = "the filter does not want what the transform made of it".to_owned();
+                return Shape::Unwanted(Cancel::Filtered, reason);
+            }
+            Err(error) => return Shape::Failed(format!("the filter cannot be read: {error}")),
         }
-        Err(error) => Shape::Failed(format!("the filter cannot be read: {error}")),
     }
+    changed.map_or(Shape::AsItCame, Shape::Changed)
 }
 
 /// `None` where there is no transform.

@@ -16,8 +16,8 @@ mod replay;
 mod restore;
 mod schema;
 mod serve;
-mod what_if;
 mod signature;
+mod what_if;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -169,8 +169,13 @@ impl Courier {
         let shape = shaping.catch_unwind().await;
         let crashed_too =
             |_| Shape::Failed("the connection's rules crashed on our side".to_owned());
+        let shaped;
         let event = match shape.unwrap_or_else(crashed_too) {
-            Shape::Ready(event) => event,
+            Shape::AsItCame => hand.event(),
+            Shape::Changed(changed) => {
+                shaped = changed;
+                &*shaped
+            }
             Shape::Unwanted(reason, said) => {
                 let next =
                     |now| Delivery { last_error: Some(said), ..delivery.cancel(reason, now) };
@@ -181,7 +186,6 @@ impl Courier {
                 return self.attempted(of, delivery, way, made);
             }
         };
-        let event = &*event;
         let (outbound, traces) = (&*inner.outbound, inner.traces.as_ref());
         let sending =
             attempt::attempt(outbound, &inner.guard, &inner.env, event, delivery, way, traces);

@@ -1,7 +1,5 @@
 //! A trial: the rules that a connection has against rules that it might have.
 
-use std::borrow::Cow;
-
 use ferryhook_core::{Connection, Event, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -50,10 +48,13 @@ impl Trial {
     pub async fn compare(&self, event: &Event, scripts: &Scripts) -> Compared {
         let (before, was) = judge(event, &self.before, scripts).await;
         let (after, would) = judge(event, &self.after, scripts).await;
-        let changes = match (was, would) {
+        let changes = match (&before, &after, &was, &would) {
             // Neither has touched it.
-            (Some(Cow::Borrowed(_)), Some(Cow::Borrowed(_))) => Vec::new(),
-            (Some(was), Some(would)) => changes::between(&was, &would),
+            (_, _, None, None) => Vec::new(),
+            (Verdict::Delivered, Verdict::Delivered, was, would) => {
+                let (was, would) = (was.as_deref(), would.as_deref());
+                changes::between(was.unwrap_or(event), would.unwrap_or(event))
+            }
             _ => Vec::new(),
         };
         Compared { before, after, changes }

@@ -120,8 +120,9 @@ impl Door {
         Err(Refusal::ProofAway)
     }
 
-    /// The same for people, who want to know what to mend. It tries many things, so it is asked
-    /// only about what is kept: a few requests a minute. `others` are the secrets of other places.
+    /// The same for people, who want to know what to mend. It tries hundreds of signatures, so it
+    /// is asked by those who look at what was refused, never for a stranger's request. `others` are
+    /// the secrets of other places.
     pub(super) fn diagnose(
         &self,
         verifier: &Verifier,

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Threads, however many processors there are.
+pub const THREADS_MAX: usize = 16;
+
 /// Runs that wait for a thread: of one connection, and of all together.
 pub const WAITING_PER_CONNECTION_MAX: usize = 1024;
 pub const WAITING_MAX: usize = 8192;

@@ -20,8 +20,8 @@ fn event(body: &str) -> Event {
 
 async fn shaped(way: &Way, body: &str) -> String {
     match shape(&event(body), way, &Scripts::default()).await {
-        Shape::Ready(Cow::Borrowed(_)) => "as it came".to_owned(),
-        Shape::Ready(Cow::Owned(event)) => event.body.as_text().unwrap().to_owned(),
+        Shape::AsItCame => "as it came".to_owned(),
+        Shape::Changed(event) => event.body.as_text().unwrap().to_owned(),
         Shape::Unwanted(reason, said) => format!("{reason:?}: {said}"),
         Shape::Failed(reason) => format!("failed: {reason}"),
     }

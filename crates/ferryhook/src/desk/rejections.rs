@@ -14,6 +14,8 @@ use super::{Complaint, Desk};
 /// Rejections that are looked at to find those that are wanted, and let in with one order.
 const LOOKED_AT_MAX: usize = 10_000;
 const READMITTED_MAX: usize = 200;
+/// Of a list; each takes hundreds of signatures.
+const DIAGNOSED_MAX: usize = 50;
 
 impl Desk {
     pub(super) async fn list_rejections(
@@ -23,7 +25,15 @@ impl Desk {
         let source = self.find_source(&wanted.source).await?;
         let limit = wanted.limit.clamp(1, limits::PAGE_MAX);
         let (found, has_more) = self.rejections(source.id, wanted.cause, limit).await?;
-        let data = found.iter().map(|one| RejectionLine::from(&one.record)).collect();
+        let sources = self.sources().await?;
+        let mut data = Vec::with_capacity(found.len());
+        for (place, one) in found.iter().enumerate() {
+            let mut line = RejectionLine::from(&one.record);
+            if place < DIAGNOSED_MAX {
+                line.detail = self.diagnosis(one, &sources).await?.or(line.detail);
+            }
+            data.push(line);
+        }
         Ok(RejectionList { data, has_more })
     }
 
@@ -35,17 +45,8 @@ impl Desk {
         let source = self.find_source(source).await?;
         let rejection = self.named(source.id, &[id]).await?.remove(0).record;
         let mut line = RejectionLine::from(&rejection);
-        if let (Some(ingest), Cause::Signature) = (&self.ingest, rejection.cause) {
-            let sources = self.sources().await?;
-            let others = sources.iter().filter(|other| other.id != source.id);
-            let others: Vec<_> = others
-                .filter_map(|other| {
-                    let secret = other.signing_secret.as_ref()?;
-                    Some(Other { name: &other.name, secret })
-                })
-                .collect();
-            line.detail = ingest.diagnose(&rejection, &others).await?.or(line.detail);
-        }
+        let sources = self.sources().await?;
+        line.detail = self.diagnosis(&rejection, &sources).await?.or(line.detail);
         let headers = rejection.headers.iter().map(|(n, v)| (n.to_owned(), v.to_owned()));
         let body = rejection.body.as_text().map(str::to_owned);
         let bytes = rejection.body.as_bytes();
@@ -57,6 +58,25 @@ impl Desk {
             body_base64: body.is_none().then(|| STANDARD.encode(bytes)),
             body,
         })
+    }
+
+    /// What a signature lacks. It takes a server, which knows where senders reach it.
+    async fn diagnosis(
+        &self,
+        rejection: &Rejection,
+        sources: &[Source],
+    ) -> Result<Option<String>, Complaint> {
+        let (Some(ingest), Cause::Signature) = (&self.ingest, rejection.cause) else {
+            return Ok(None);
+        };
+        let others = sources.iter().filter(|other| other.id != rejection.source_id);
+        let others: Vec<_> = others
+            .filter_map(|other| {
+                let secret = other.signing_secret.as_ref()?;
+                Some(Other { name: &other.name, secret })
+            })
+            .collect();
+        Ok(ingest.diagnose(rejection, &others).await?)
     }
 
     pub(super) async fn readmit(&self, order: &Readmit) -> Result<Readmitted, Complaint> {

@@ -43,7 +43,10 @@ fn a_filter_decides_what_is_delivered() {
     assert_eq!(told["connections"][0]["verdict"], "filtered");
     assert_eq!(told["ledger"]["verdict"], "no_key");
     let text = show(&stage.command(&["explain", &abroad]));
-    assert!(text.contains("yes    body.amount gte 100") && text.contains("no     headers.x-country in"), "{text}");
+    assert!(
+        text.contains("yes    body.amount gte 100") && text.contains("no     headers.x-country in"),
+        "{text}"
+    );
 }
 
 #[test]
