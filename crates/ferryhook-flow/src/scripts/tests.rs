@@ -207,6 +207,7 @@ async fn what_waits_is_bounded_and_turned_away_at_the_end() {
     assert!(futures_util::poll!(&mut first).is_pending());
     begun.recv().unwrap();
     let ran = Arc::new(AtomicUsize::new(0));
+    let transform = good();
     let mut waiting = Vec::new();
     for _ in 0..WAITING_PER_CONNECTION_MAX {
         let ran = ran.clone();
@@ -214,7 +215,7 @@ async fn what_waits_is_bounded_and_turned_away_at_the_end() {
             ran.fetch_add(1, Ordering::Relaxed);
             done()
         });
-        let mut job = Box::pin(scripts.submit(connection(0), good(), count));
+        let mut job = Box::pin(scripts.submit(connection(0), transform.clone(), count));
         assert!(futures_util::poll!(&mut job).is_pending());
         waiting.push(job);
     }

@@ -144,7 +144,8 @@ impl Threads {
                 state.alive -= 1;
                 return;
             }
-            let Some((turn, job)) = state.line.next(state.alive) else {
+            let alive = state.alive;
+            let Some((turn, job)) = state.line.next(alive) else {
                 state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };

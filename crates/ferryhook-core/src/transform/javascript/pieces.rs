@@ -19,12 +19,13 @@ pub(super) struct Needs {
 }
 
 /// Built-ins that are guarded if they are named, and removed if not: of lists, and of texts.
-const LISTS: [&str; 10] = [
+const LISTS: [&str; 11] = [
     "copyWithin",
     "reverse",
     "shift",
     "unshift",
     "splice",
+    "slice",
     "sort",
     "toSorted",
     "concat",

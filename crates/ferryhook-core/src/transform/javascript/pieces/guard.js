@@ -121,6 +121,17 @@ lists.unshift = function () { return apply(unshift, list(this), arguments); };
 //# splice
 const splice = lists.splice;
 lists.splice = function () { return apply(splice, list(this), arguments); };
+//# slice
+const slice = lists.slice;
+lists.slice = function (from, to) {
+  let own = this;
+  if (!isArray(own)) {
+    // Such as arguments; one by one, because its length may be anything.
+    own = [];
+    for (let at = 0; at < this.length; at++) own[at] = this[at];
+  }
+  return apply(slice, list(own), [from, to]);
+};
 //# sort
 const sort = lists.sort;
 lists.sort = function (compare) { return apply(sort, list(this), [compare === undefined ? order : compare]); };
@@ -202,8 +213,9 @@ JSON.parse = function (from, revive) {
   pay(from.length * 8);
   return apply(parse, JSON, [from, revive]);
 };
-JSON.stringify = function () {
-  const made = apply(stringify, JSON, arguments);
+JSON.stringify = function (value, only, space) {
+  if (isArray(only)) list(only);
+  const made = apply(stringify, JSON, [value, only, space]);
   if (typeof made === 'string') pay(made.length * 4);
   return made;
 };

@@ -414,6 +414,12 @@ fn helpers_are_there() {
         ("String.raw`\\n${1}`", r#""\\n1""#),
         ("new Map([[1, 2]]).get(1)", "2"),
         ("[1, 2, 3].splice(1, 1)", "[2]"),
+        ("[1, 2, 3].slice(-2) + 'abc'.slice(1)", r#""2,3bc""#),
+        ("(function () { return Array.prototype.slice.call(arguments, 1) })(1, 2)", "[2]"),
+        (
+            "JSON.stringify({ a: 1, b: { a: 2, c: 3 } }, ['b', 'c'], 1)",
+            r#""{\n \"b\": {\n  \"c\": 3\n }\n}""#,
+        ),
         ("'İstanbul ß'.toUpperCase()", r#""İSTANBUL SS""#),
         ("'a'.localeCompare('b')", "-1"),
         ("'e\\u0301'.normalize('NFC')", r#""é""#),
