@@ -1,6 +1,8 @@
 //! What a script took of memory is given back, however its run ended. Alone in its process,
 //! because that is what is measured.
 
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
 use ferryhook_core::transform::Transform;
 use ferryhook_core::{Event, samples};
 use serde_json::json;
