@@ -322,7 +322,7 @@ impl Field {
     ) -> ControlFlow<Stop> {
         let mut looked = 0;
         let found = from.get_counting(&self.name, &mut looked);
-        effort.spend(looked / 8)?;
+        effort.spend(looked / 4)?;
         match (found, &self.path) {
             (Some(found), _) => visit(found),
             (None, Some(path)) => path.select(from, effort, visit),

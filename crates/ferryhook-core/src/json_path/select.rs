@@ -109,7 +109,7 @@ impl<'d> Walk<'_, 'd> {
             (Selector::Name(name) | Selector::NameOrIndex(name, _), Kind::Object) => {
                 let mut looked = 0;
                 let found = here.get_counting(name, &mut looked);
-                self.effort.spend(looked / 8)?;
+                self.effort.spend(looked / 4)?;
                 found.map_or(GO_ON, visit)
             }
             (Selector::Index(index) | Selector::NameOrIndex(_, index), Kind::List) => {
@@ -139,17 +139,18 @@ impl<'d> Walk<'_, 'd> {
     }
 
     fn item(&self, list: Value<'d>, index: i64) -> ControlFlow<Stop, Option<Value<'d>>> {
-        let mut items = list.items();
         let index = match usize::try_from(index) {
             Ok(index) => Some(index),
             Err(_) => {
                 let length = list.items().count();
-                self.effort.spend(length / 8)?;
+                self.effort.spend(length)?;
                 usize::try_from(index.unsigned_abs()).ok().and_then(|back| length.checked_sub(back))
             }
         };
-        let found = index.and_then(|index| items.nth(index));
-        self.effort.spend(found.map_or(0, |_| index.unwrap_or(0) / 8))?;
+        // Also for what is not there, all that comes before it was looked at.
+        let mut looked = 0;
+        let found = index.and_then(|index| list.items().inspect(|_| looked += 1).nth(index));
+        self.effort.spend(looked)?;
         ControlFlow::Continue(found)
     }
 

@@ -158,6 +158,13 @@ fn effort_ends_every_walk() {
             assert!(flow == Flow::Continue(()) || effort.is_spent());
         }
     }
+    // Looking for an element that is not there costs the list.
+    for path in ["$.a[99]", "$.a[7777]", "$.a[-1]", "$.a[-7777]"] {
+        let effort = Effort::new(50);
+        let flow =
+            Path::parse(path).unwrap().select(wide.root(), &effort, &mut |_| Flow::Continue(()));
+        assert_eq!(flow, Flow::Break(Stop::TooMuch), "{path}");
+    }
     let effort = Effort::new(100);
     let flow =
         Path::parse("$..*").unwrap().select(wide.root(), &effort, &mut |_| Flow::Continue(()));

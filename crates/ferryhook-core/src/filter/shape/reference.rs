@@ -43,7 +43,7 @@ impl Reference {
                 let list = here.filter(|here| here.kind() == Kind::List);
                 let index = indexes.get(number - 1);
                 here = list.zip(index).and_then(|(list, index)| list.item(*index));
-                effort.spend(1 + index.map_or(0, |index| index / 8))?;
+                effort.spend(1 + index.copied().unwrap_or(0))?;
             }
             let Some(from) = here.take() else { return Asked::Continue(None) };
             let flow = path.select(from, effort, &mut |value| {
