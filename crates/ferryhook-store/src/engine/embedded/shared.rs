@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use lsm_tree::{AbstractTree, AnyTree, SeqNo, SequenceNumberCounter};
+use lsm_tree::{AbstractTree, AnyTree, IterGuardImpl, SeqNo, SequenceNumberCounter, UserValue};
 
+use super::found::Found;
+use super::fresh::{self, Span, Table};
 use super::log::Contents;
 use super::tally::Tally;
 use super::young::{Changes, Few, Young};
@@ -20,14 +21,11 @@ pub(super) struct Shared {
     /// Counts every change of the tree, its own included.
     pub(super) sequence: SequenceNumberCounter,
     pub(super) contents: Contents,
-    /// Readers see what is below.
-    visible: AtomicU64,
     /// Held while a group enters the tree, so that nobody moves `visible` into its middle.
     pub(super) entering: Mutex<()>,
-    /// Always as of `visible`: both move in one step, under this lock.
+    /// Always as of what is visible: both move in one step, under this lock.
     pub(super) young: Mutex<Young>,
-    /// Sequence numbers that someone still reads at.
-    reading: Mutex<BTreeMap<SeqNo, usize>>,
+    views: Mutex<Views>,
     /// Read while files come and go; written by one who needs them to stand still.
     pub(super) files: RwLock<()>,
     /// Why the last try to write a table out failed.
@@ -43,21 +41,35 @@ pub(super) struct Shared {
     pub(super) freed: Mutex<HashMap<u32, u64>>,
 }
 
+/// What readers see, and who reads.
+#[derive(Debug)]
+struct Views {
+    /// All that is below.
+    visible: SeqNo,
+    /// Newest first; the first is being filled.
+    tables: Arc<Vec<Arc<Table>>>,
+    /// Sequence numbers that someone still reads at.
+    reading: BTreeMap<SeqNo, usize>,
+}
+
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
     pub(super) fn new(tree: AnyTree, sequence: SequenceNumberCounter, contents: Contents) -> Self {
-        let visible = AtomicU64::new(sequence.get());
+        let views = Views {
+            visible: sequence.get(),
+            tables: Arc::new(vec![Arc::default()]),
+            reading: BTreeMap::new(),
+        };
         Self {
             tree,
             sequence,
             contents,
-            visible,
             entering: Mutex::default(),
             young: Mutex::default(),
-            reading: Mutex::default(),
+            views: Mutex::new(views),
             files: RwLock::default(),
             trouble: Mutex::default(),
             drained: Condvar::new(),
@@ -72,10 +84,68 @@ impl Shared {
     /// Shows all that has entered the tree. The caller holds `entering` or is alone. After a
     /// failure the tree may hold what the disk does not: that is never shown.
     pub(super) fn publish(&self) {
-        if self.failure.get().is_some() {
-            return;
+        self.show(&mut lock(&self.views));
+    }
+
+    fn show(&self, views: &mut Views) -> bool {
+        let may_show = self.failure.get().is_none();
+        if may_show {
+            views.visible = self.sequence.get();
         }
-        self.visible.store(self.sequence.get(), Ordering::Release);
+        may_show
+    }
+
+    /// The tables in memory, newest first; the first is being filled.
+    pub(super) fn tables(&self) -> Arc<Vec<Arc<Table>>> {
+        lock(&self.views).tables.clone()
+    }
+
+    /// Begins a new table unless the one that is being filled is empty; tells whether it did.
+    pub(super) fn seal_table(&self) -> bool {
+        let mut views = lock(&self.views);
+        if views.tables.first().is_some_and(|table| table.len() == 0) {
+            return false;
+        }
+        let sealed = views.tables.iter().cloned();
+        views.tables = Arc::new([Arc::default()].into_iter().chain(sealed).collect());
+        true
+    }
+
+    /// Full tables that are still to be written out.
+    pub(super) fn sealed_count(&self) -> usize {
+        lock(&self.views).tables.len() - 1
+    }
+
+    /// Writes full tables out, oldest first, until there is none. A table stays where readers
+    /// look until they see its file.
+    pub(super) fn flush(&self) -> lsm_tree::Result<()> {
+        let flushing = self.tree.get_flush_lock();
+        let flushed = loop {
+            let tables = self.tables();
+            let (Some(oldest), true) = (tables.last(), tables.len() > 1) else { break Ok(()) };
+            if let Err(error) = self.flush_table(oldest) {
+                break Err(error);
+            }
+            let _entering = lock(&self.entering);
+            let mut views = lock(&self.views);
+            if !self.show(&mut views) {
+                break Ok(()); // nobody will see the file: the table has to stay
+            }
+            let left = views.tables.iter().filter(|table| !Arc::ptr_eq(table, oldest));
+            views.tables = Arc::new(left.cloned().collect());
+        };
+        drop(flushing);
+        let trouble = flushed.as_ref().err().map(|error| (io_kind(error), error.to_string()));
+        *lock(&self.trouble) = trouble;
+        self.drained.notify_all();
+        flushed
+    }
+
+    fn flush_table(&self, table: &Table) -> lsm_tree::Result<()> {
+        let Some((files, _)) = self.tree.flush_to_tables(table.newest().map(Ok))? else {
+            return Ok(());
+        };
+        self.tree.register_tables(&files, None, None, &[], self.oldest_read())
     }
 
     /// Shows all that has entered the tree together with what it does to the young markers.
@@ -101,7 +171,7 @@ impl Shared {
     /// A view of the tree as of now, and the first few young markers of the same moment.
     pub(super) fn snapshot_with_young(
         &self,
-        span: &(Bound<Vec<u8>>, Bound<Vec<u8>>),
+        span: &Span,
         order: Order,
         most: usize,
     ) -> (Snapshot<'_>, Few) {
@@ -109,19 +179,24 @@ impl Shared {
         (self.snapshot(), young.few(span, order, most))
     }
 
-    /// A view of the tree as of now; its rows stay readable while it lives.
+    /// A view of all as of now; its rows stay readable while it lives.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
-        let mut reading = lock(&self.reading);
-        let at = self.visible.load(Ordering::Acquire);
-        *reading.entry(at).or_default() += 1;
-        Snapshot { shared: self, at }
+        let mut views = lock(&self.views);
+        let (at, tables) = (views.visible, views.tables.clone());
+        *views.reading.entry(at).or_default() += 1;
+        Snapshot { shared: self, at, tables }
     }
 
     /// Versions below this that have a successor are nobody's any more.
     pub(super) fn oldest_read(&self) -> SeqNo {
-        let reading = lock(&self.reading);
-        let visible = self.visible.load(Ordering::Acquire);
-        reading.keys().next().map_or(visible, |oldest| visible.min(*oldest))
+        let views = lock(&self.views);
+        views.reading.keys().next().map_or(views.visible, |oldest| views.visible.min(*oldest))
+    }
+
+    /// All keys and versions, in memory and in files.
+    pub(super) fn approximate_len(&self) -> u64 {
+        let fresh: u64 = self.tables().iter().map(|table| table.len()).sum();
+        self.tree.approximate_len() as u64 + fresh
     }
 
     /// The first failure that makes every later promise impossible; it stays.
@@ -149,15 +224,10 @@ impl Shared {
         }
     }
 
-    pub(super) fn flushed(&self, result: Result<(), &lsm_tree::Error>) {
-        *lock(&self.trouble) = result.err().map(|error| (io_kind(error), error.to_string()));
-        self.drained.notify_all();
-    }
-
     /// Waits until fewer than `most` sealed tables wait to be written, or writing them fails.
     pub(super) fn wait_for_room(&self, most: usize) -> Result<(), StoreError> {
         let mut trouble = lock(&self.trouble);
-        while self.tree.sealed_memtable_count() >= most {
+        while self.sealed_count() >= most {
             if let Some((kind, what)) = &*trouble {
                 return Err(match kind {
                     io::ErrorKind::StorageFull => StoreError::Full(what.clone()),
@@ -193,16 +263,40 @@ pub(super) fn tree_error(error: lsm_tree::Error) -> StoreError {
 
 pub(super) struct Snapshot<'a> {
     shared: &'a Shared,
-    pub(super) at: SeqNo,
+    at: SeqNo,
+    tables: Arc<Vec<Arc<Table>>>,
 }
+
+impl Snapshot<'_> {
+    /// The value of a row or a note.
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<UserValue>, StoreError> {
+        let hash = fresh::hash(key);
+        match self.tables.iter().find_map(|table| table.get(key, hash, self.at)) {
+            Some(found) => Ok(found),
+            None => self.shared.tree.get(key, self.at).map_err(tree_error),
+        }
+    }
+
+    /// What lies within a span, with these young markers among it.
+    pub(super) fn look(&self, span: Span, young: Few, order: Order) -> Found<Old> {
+        let mut cursors = Vec::new();
+        for table in self.tables.iter() {
+            table.look(&span, order, self.at, &mut cursors);
+        }
+        Found::new(self.shared.tree.range(span, self.at, None), cursors, young, order)
+    }
+}
+
+/// What the tree's files have.
+pub(super) type Old = Box<dyn DoubleEndedIterator<Item = IterGuardImpl> + Send>;
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        let mut reading = lock(&self.shared.reading);
-        if let Some(count) = reading.get_mut(&self.at) {
+        let mut views = lock(&self.shared.views);
+        if let Some(count) = views.reading.get_mut(&self.at) {
             *count -= 1;
             if *count == 0 {
-                reading.remove(&self.at);
+                views.reading.remove(&self.at);
             }
         }
     }

@@ -10,17 +10,17 @@ use std::io;
 use std::sync::Arc;
 
 use ferryhook_core::Env;
-use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, UserKey, UserValue, ValueType};
+use lsm_tree::{AbstractTree, SeqNo, UserKey, UserValue};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::change::{Change, Write, Writes};
 use super::codec::{self, Place};
 use super::faults::Step;
+use super::fresh::{Table, Version};
 use super::hashed::ByHash;
 use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
-use super::recent::Recent;
 use super::shared::{Shared, lock, tree_error};
 use super::tally::Tally;
 use super::young::Mark;
@@ -73,7 +73,6 @@ pub(super) struct Writer {
     pub(super) notes: Vec<Change>,
     /// The group being written; kept for its room.
     pub(super) frame: Vec<u8>,
-    pub(super) recent: Recent,
 }
 
 type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>);
@@ -83,6 +82,8 @@ struct Group {
     waiting: Vec<Waiting>,
     permits: Vec<OwnedSemaphorePermit>,
     writes: Writes,
+    /// Those in memory; written out meanwhile they would still tell the truth.
+    tables: Arc<Vec<Arc<Table>>>,
     /// Where this group wrote a row last, by the hash of its key: the conditions of the commits
     /// behind look here first.
     rows: HashMap<u64, usize, ByHash>,
@@ -119,8 +120,7 @@ impl Writer {
         let mut last_group = 0;
         while let Some(first) = self.requests.blocking_recv() {
             self.gather(last_group / 2);
-            self.recent.keep(self.shared.tree.sealed_memtable_count());
-            let mut group = Group::default();
+            let mut group = Group { tables: self.shared.tables(), ..Group::default() };
             let mut seals = Vec::new();
             let mut next = Some(first);
             let mut bytes = 0;
@@ -140,6 +140,7 @@ impl Writer {
             }
             last_group = group.waiting.len();
             self.finish(group);
+            self.shared.tables()[0].tidy();
             for (done, go_on) in seals {
                 let _ = done.send(self.seal());
                 let _ = go_on.recv();
@@ -195,7 +196,7 @@ impl Writer {
             let hash = xxh3_64(change.key());
             let found = match group.find(change.key(), hash) {
                 Some(found) => found,
-                None => self.read(change.key(), hash)?,
+                None => self.read(&group.tables, change.key(), hash)?,
             };
             let moves = matches!(change, Change::Relocate { .. });
             let has_expired = found.as_deref().is_some_and(|value| codec::has_expired(value, now));
@@ -214,13 +215,18 @@ impl Writer {
     }
 
     /// What the tree has at the key, seen or not.
-    fn read(&self, key: &[u8], hash: u64) -> Result<Option<UserValue>, StoreError> {
+    fn read(
+        &self,
+        tables: &[Arc<Table>],
+        key: &[u8],
+        hash: u64,
+    ) -> Result<Option<UserValue>, StoreError> {
         self.log
             .faults()
             .check(Step::Read)
             .map_err(|error| StoreError::unavailable("the tree cannot be read", error))?;
-        if self.recent.may_have(hash) {
-            return self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error);
+        if let Some(found) = tables.iter().find_map(|table| table.get(key, hash, SeqNo::MAX)) {
+            return Ok(found);
         }
         // The tree's filters use the same hash. Newest first, as the tree itself would look.
         let version = self.shared.tree.current_version();
@@ -280,16 +286,13 @@ impl Writer {
             writes.push(mark.into());
         }
         self.count(&writes);
-        for write in writes.iter().filter(|write| !layout::is_entry(write.key())) {
-            self.recent.add(xxh3_64(write.key()));
-        }
-        let table = self.shared.tree.active_memtable();
+        let table = self.shared.tables()[0].clone();
         // Nobody publishes before the sync is known to have worked.
         let entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
         let apart = writes.len() >= WRITES_WORTH_A_THREAD;
-        let enter = || insert_all(&table, writes, &places, sequence);
-        let (table_bytes, synced) = match group.sync {
+        let enter = || table.add(versions_of(writes, &places, sequence));
+        let ((), synced) = match group.sync {
             true => self.log.sync_beside(apart, enter),
             false => (enter(), Ok(())),
         };
@@ -298,7 +301,7 @@ impl Writer {
         }
         self.shared.publish_with(young);
         drop(entering);
-        if table_bytes >= self.table_bytes_max {
+        if table.bytes() >= self.table_bytes_max {
             self.seal_table()?;
         } else if self.young_bytes() > self.table_bytes_max / YOUNG_SHARE {
             self.grow_up();
@@ -360,8 +363,7 @@ impl Writer {
             return Err(self.give_up("the log cannot be synced", error));
         }
         self.grow_up();
-        if self.shared.tree.rotate_memtable().is_some() {
-            self.recent.seal();
+        if self.shared.seal_table() {
             let _ = self.sealed.send(Sealed(self.log.end()));
         }
         Ok(())
@@ -381,11 +383,11 @@ impl Writer {
             return;
         }
         self.count(&writes);
-        let table = self.shared.tree.active_memtable();
+        let table = self.shared.tables()[0].clone();
         let _entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
         let places = vec![None; writes.len()];
-        insert_all(&table, writes, &places, sequence);
+        table.add(versions_of(writes, &places, sequence));
         self.shared.publish_grown();
     }
 
@@ -455,46 +457,34 @@ fn push_mark(mark: &Mark, frame: &mut Vec<u8>, at: Position) {
     };
 }
 
-/// Puts the writes into the table, where no reader sees them yet; tells its size.
-fn insert_all(
-    table: &Memtable,
+/// As the table keeps them: rows learn where their content lies.
+fn versions_of(
     writes: Vec<Write>,
     places: &[Option<Place>],
     sequence: SeqNo,
-) -> u64 {
+) -> impl Iterator<Item = Version> {
     let mut row = Vec::new();
-    let mut table_bytes = table.size();
-    for (write, place) in writes.into_iter().zip(places) {
-        table_bytes = match write {
-            Write::Put { key, value } => put(table, key, value, sequence),
-            Write::PutWithContent { key, expires, tail, .. } => {
-                row.clear();
-                codec::assemble_into(&mut row, expires, *place, &tail);
-                put(table, key, row.as_slice().into(), sequence)
-            }
-            Write::Delete { key } => delete(table, key, sequence),
-        };
-    }
-    table_bytes
-}
-
-fn put(table: &Memtable, key: UserKey, value: UserValue, sequence: SeqNo) -> u64 {
-    table.insert(InternalValue::from_components(key, value, sequence, ValueType::Value)).1
-}
-
-fn delete(table: &Memtable, key: UserKey, sequence: SeqNo) -> u64 {
-    table.insert(InternalValue::new_tombstone(key, sequence)).1
-}
-
-/// Lets one op of the log into the tree again, after a crash.
-pub(super) fn replay(table: &Memtable, op: &Op<'_>, place: Option<Place>, sequence: SeqNo) -> u64 {
-    match *op {
-        Op::Put { key, value } => put(table, key.into(), value.into(), sequence),
-        Op::Delete { key } => delete(table, key.into(), sequence),
-        Op::PutWithContent { key, expires, tail, .. } => {
-            put(table, key.into(), codec::assemble(expires, place, tail).into(), sequence)
+    writes.into_iter().zip(places).map(move |(write, place)| match write {
+        Write::Put { key, value } => Version { key, value: Some(value), sequence },
+        Write::PutWithContent { key, expires, tail, .. } => {
+            row.clear();
+            codec::assemble_into(&mut row, expires, *place, &tail);
+            Version { key, value: Some(row.as_slice().into()), sequence }
         }
-    }
+        Write::Delete { key } => Version { key, value: None, sequence },
+    })
+}
+
+/// What one op of the log leaves in the table, after a crash.
+pub(super) fn replay(op: &Op<'_>, place: Option<Place>, sequence: SeqNo) -> Version {
+    let (key, value) = match *op {
+        Op::Put { key, value } => (key, Some(value.into())),
+        Op::Delete { key } => (key, None),
+        Op::PutWithContent { key, expires, tail, .. } => {
+            (key, Some(codec::assemble(expires, place, tail).into()))
+        }
+    };
+    Version { key: key.into(), value, sequence }
 }
 
 pub(super) fn disk_error(what: &str, error: io::Error) -> StoreError {
