@@ -3,8 +3,8 @@
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## Build the release and serve on 127.0.0.1:8080
-	cargo run --release --bin ferryhook -- serve
+run: ## Build the release and try it out on 127.0.0.1:8080
+	cargo run --release --bin ferryhook -- dev
 
 test: ## Everything a change must pass; installs and starts the servers it needs
 	cargo fmt --all --check

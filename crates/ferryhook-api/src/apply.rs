@@ -224,6 +224,7 @@ async fn read_again(
     Ok(Some(Existing { source, connections: connections_of(store, id).await? }))
 }
 
+/// By name: their ids say nothing to whoever reads the outcome.
 async fn connections_of(
     store: &Store,
     source: Id<Source>,
@@ -236,6 +237,7 @@ async fn connections_of(
         connections.extend(page.rows);
         after = page.next;
         if after.is_none() {
+            connections.sort_by(|one, other| one.name.cmp(&other.name));
             return Ok(connections);
         }
     }

@@ -17,7 +17,7 @@ mod rule;
 pub use arriving::Arriving;
 pub use ledger::{Dedup, idempotency_key, ledger_key, ledger_source};
 pub use parse::BadRule;
-pub use providers::{event_type_of, event_type_rule};
+pub use providers::{event_type_of, event_type_rule, event_type_rule_of};
 pub use rule::Rule;
 
 pub(crate) use json::Tree;
@@ -30,6 +30,8 @@ pub const KEY_BYTES_MAX: usize = 512;
 /// Paths in one rule, and names in one path.
 pub const PATHS_MAX: usize = 16;
 pub const STEPS_MAX: usize = 16;
+/// Among the settings of a source (`config`): where its events say what type they are.
+pub const EVENT_TYPE_SETTING: &str = "eventType";
 /// A longer type is no type: it would be cut, and then match what it should not.
 pub const EVENT_TYPE_BYTES_MAX: usize = 256;
 

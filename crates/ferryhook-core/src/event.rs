@@ -127,6 +127,19 @@ impl Event {
         }
     }
 
+    /// Pending once more, as if nothing had been tried: for one that could not be processed, after
+    /// whatever stood in the way is gone.
+    pub fn redriven(&self, now: Timestamp) -> Self {
+        Self {
+            status: Status::Received,
+            pending_since: Some(now),
+            processed_at: None,
+            processing_tries: 0,
+            processing_error: None,
+            ..self.clone()
+        }
+    }
+
     /// Where an event stands once it has been processed, given all of its deliveries.
     ///
     /// What is decided before there are deliveries (`received`, `signature_failed`, and `held`

@@ -61,6 +61,22 @@ impl<T: Identified> Id<T> {
         Self::assemble(&tail)
     }
 
+    /// The next in order. For whoever names two things in one millisecond and wants them to be
+    /// sorted as they came.
+    pub fn following(self) -> Self {
+        let mut next = self;
+        let (start, end) = (T::PREFIX.len(), usize::from(self.length));
+        for byte in next.text[start..end].iter_mut().rev() {
+            let digit =
+                ALPHABET.binary_search(byte).map_or(0, |digit| (digit + 1) % ALPHABET.len());
+            *byte = ALPHABET[digit];
+            if digit > 0 {
+                break;
+            }
+        }
+        next
+    }
+
     fn assemble(tail: &[u8; TAIL]) -> Self {
         const { assert!(T::PREFIX.len() + TAIL <= LENGTH_MAX) };
         let prefix = T::PREFIX.as_bytes();

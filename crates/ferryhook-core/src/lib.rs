@@ -10,7 +10,7 @@
 //! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], and what they may use and
 //!   did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
-//!   [`delivery`] with its state machine, [`retry`] and [`attempt`];
+//!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`split`], [`dedup`] and [`hops`] at the door, then
 //!   [`event_types`] and [`order_key`], and for what leaves [`signature`], [`outgoing`] and
 //!   [`traceparent`];
@@ -45,6 +45,7 @@ pub mod connection;
 pub mod delivery;
 pub mod event;
 pub mod rejection;
+pub mod replay;
 pub mod retry;
 pub mod source;
 
@@ -88,6 +89,7 @@ pub use notification::Notification;
 pub use oauth_state::OauthState;
 pub use plan::Plan;
 pub use rejection::Rejection;
+pub use replay::Replay;
 pub use run::Run;
 pub use schedule::Schedule;
 pub use secret::Secret;

@@ -53,10 +53,18 @@ pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;
 pub const CUSTOM_RESPONSE_BYTES_MAX: usize = 16 * 1024;
 pub const CONCURRENCY_MAX: u16 = 1_000;
 pub const RATE_PER_SECOND_MAX: u32 = 100_000;
-pub const ORDERING_KEY_BYTES_MAX: usize = 256;
 
 /// How long a replaced secret is still honoured.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A replay of many events: those it may name, how fast it goes, how long it is remembered after
+/// its end, and how many of an account may wait for their turn.
+pub const REPLAY_IDS_MAX: usize = 10_000;
+pub const REPLAY_CONNECTIONS_MAX: usize = 98;
+pub const REPLAY_RATE_DEFAULT: u32 = 100;
+pub const REPLAY_RATE_MAX: u32 = 1_000;
+pub const REPLAY_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const REPLAYS_WAITING_MAX: usize = 32;
 
 /// A file for `ferryhook apply`.
 pub const MANIFEST_BYTES_MAX: usize = 1024 * 1024;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::id::Identified;
 use crate::{Id, Map, Secret, Timestamp};
 
-pub use gateway::{attempt, claim, connection, delivery, event, rejection, source};
+pub use gateway::{attempt, claim, connection, delivery, event, rejection, replay, source};
 pub use people::{
     account, activity, hook, key, member, notification, oauth_state, plan, usage, user,
 };

@@ -17,6 +17,9 @@ use crate::{Body, Source};
 /// Events of one request; each is committed and answered for.
 pub const PARTS_MAX: usize = 500;
 
+/// Among the settings of a source (`config`).
+pub const SETTING: &str = "split";
+
 const CLOUD_EVENT: &str = "application/cloudevents+json";
 const CLOUD_EVENTS: &str = "application/cloudevents-batch+json";
 
@@ -65,8 +68,12 @@ pub struct Parts {
 impl Split {
     /// What the source says under `split` or, if it says nothing, what its provider is known for.
     pub fn of(source: &Source) -> Result<Self, BadSplit> {
-        let provider = batch_of(&source.provider);
-        Ok(Self(match (source.config.get("split"), provider) {
+        Self::parse(source.config.get(SETTING), &source.provider)
+    }
+
+    /// For a source that is yet to be made.
+    pub fn parse(written: Option<&Value>, provider: &str) -> Result<Self, BadSplit> {
+        Ok(Self(match (written, batch_of(provider)) {
             (None | Some(Value::Null), Batch::Body) => How::IfList,
             (None | Some(Value::Null), _) => How::Untold,
             (Some(Value::Bool(false)), _) => How::Never,

@@ -2,6 +2,8 @@
 //!
 //! Decides nothing about what comes next: that is `Delivery::after`. Stores nothing.
 
+mod span;
+
 use std::time::Duration;
 
 use ferryhook_core::connection::Method as Configured;
@@ -17,6 +19,8 @@ use hyper::{HeaderMap, Method};
 
 use crate::lanes::Felt;
 use crate::routes::Way;
+use crate::trace::{self, Sink};
+use span::Sent;
 
 const USER_AGENT: &str = concat!("Ferryhook/", env!("CARGO_PKG_VERSION"));
 
@@ -36,11 +40,13 @@ pub(crate) async fn attempt(
     event: &Event,
     delivery: &Delivery,
     way: &Way,
+    traces: Option<&Sink>,
 ) -> Made {
     let at = env.now();
-    let answered = match way.target(guard) {
+    let trace = newest(event, env, traces.is_some());
+    let target = way.target(guard);
+    let answered = match target {
         Ok(target) => {
-            let trace = trace(event, env);
             let outgoing = Outgoing {
                 target: target.clone(),
                 method: method(event, way),
@@ -56,6 +62,13 @@ pub(crate) async fn attempt(
             timing: Timing::default(),
         }),
     };
+    if let (Some(sink), Some(own)) = (traces, trace)
+        && own.is_sampled()
+    {
+        let method = &method(event, way);
+        let sent = Sent { event, delivery, way, target: target.ok(), method, at, own };
+        sink.put(span::span(&sent, &answered));
+    }
     let record = blank(event, delivery, way, at);
     match answered {
         Ok(reply) => answer(record, reply, at),
@@ -148,13 +161,15 @@ fn method(event: &Event, way: &Way) -> Method {
     }
 }
 
-/// The trace goes on with this attempt as its newest span.
-fn trace(event: &Event, env: &Env) -> Option<Traceparent> {
-    let arrived = Traceparent::of(&event.headers)?;
-    let mut span = [0u8; 8];
-    env.fill(&mut span);
-    span[0] |= 1; // a span of zeros means none
-    Some(arrived.child(span))
+/// The trace goes on with this attempt as its newest span. Where spans are kept, every event has a
+/// trace.
+fn newest(event: &Event, env: &Env, kept: bool) -> Option<Traceparent> {
+    let arrived = Traceparent::of(&event.headers);
+    let before = match kept {
+        true => Some(trace::origin(event.id, arrived)),
+        false => arrived,
+    };
+    Some(before?.child(trace::random(env)))
 }
 
 fn headers(
@@ -187,3 +202,6 @@ fn headers(
     });
     headers
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,10 +8,11 @@
 mod carry;
 mod changes;
 mod consequences;
+pub(crate) mod gate;
 mod queue;
 mod settle;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -20,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::event::Status;
-use ferryhook_core::{Env, Event, Id, Timestamp, delivery};
+use ferryhook_core::{Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound};
 use ferryhook_store::{Store, StoreError, Stored};
@@ -33,10 +34,12 @@ use crate::ingest::HandOver;
 use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
-use crate::parcel::{Parcel, Written};
+use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::tally::Tally;
+use crate::trace::Sink;
+use gate::{Admission, Gate};
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]
@@ -52,6 +55,8 @@ pub struct Parts {
     pub guard: Guard,
     /// Other processes work on the same store, so that work has to be leased.
     pub shared: bool,
+    /// Who keeps a span of each attempt, if anybody does.
+    pub traces: Option<Sink>,
 }
 
 pub(crate) struct Inner {
@@ -61,15 +66,20 @@ pub(crate) struct Inner {
     outbound: Arc<dyn Outbound>,
     guard: Guard,
     pub(crate) shared: bool,
+    traces: Option<Sink>,
     pub(crate) steady: Steady,
     pub(crate) tasks: Tasks,
     lanes: Mutex<Watched>,
     /// Something is due earlier than the watch knows.
     bell: Notify,
+    /// Somebody has asked for a replay of many events.
+    pub(crate) replays: Notify,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
-    /// While queues of an earlier run are being found: events that must not pass them.
-    pub(crate) waiting: Mutex<Option<VecDeque<Stored<Event>>>>,
+    gate: Mutex<Gate>,
+    /// Held by whoever brings older events into the lanes: two at once would get them out of
+    /// order.
+    pub(crate) releasing: tokio::sync::Mutex<()>,
     feed: broadcast::Sender<Happening>,
     gauges: Gauges,
     tally: Tally,
@@ -83,7 +93,7 @@ struct Watched {
 
 impl Courier {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, env, routes, outbound, guard, shared } = parts;
+        let Parts { store, env, routes, outbound, guard, shared, traces } = parts;
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
@@ -93,11 +103,14 @@ impl Courier {
             outbound,
             guard,
             shared,
+            traces,
             tasks: Tasks::new(),
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
+            replays: Notify::new(),
             taken: Mutex::default(),
-            waiting: Mutex::new(Some(VecDeque::new())),
+            gate: Mutex::default(),
+            releasing: tokio::sync::Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
         }))
@@ -111,6 +124,11 @@ impl Courier {
         let sweep = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("sweep", async move { crate::sweep::run(&sweep, stop).await });
+        let replays = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0
+            .tasks
+            .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
@@ -119,6 +137,11 @@ impl Courier {
     /// What happens from now on, as far as the listener keeps up.
     pub fn listen(&self) -> broadcast::Receiver<Happening> {
         self.0.feed.subscribe()
+    }
+
+    /// Attempts that have begun and whose outcome is not stored yet.
+    pub fn under_way(&self) -> usize {
+        self.0.lanes().lanes.under_way()
     }
 
     /// Starts no attempt any more, lets those under way finish for a while, and writes down what
@@ -154,7 +177,8 @@ impl Courier {
         let bytes = event.record.body.len() + 1024;
         let since = event.record.received_at;
         let id = event.record.id;
-        let works: Vec<_> = deliveries.iter().map(|one| (one.due_at(), order_key(one))).collect();
+        let works: Vec<_> =
+            deliveries.iter().map(|one| (settle::due(one), order_key(one))).collect();
         let parcel = Arc::new(Parcel::new(event, deliveries));
         let mut turned_away = Vec::new();
         {
@@ -165,7 +189,7 @@ impl Courier {
                 let due = due.unwrap_or(now.wall);
                 let work = Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
                 if due > now.wall {
-                    watched.lanes.defer(of);
+                    watched.lanes.defer(of, id);
                     turned_away.push((of.id, due));
                 } else if watched.lanes.offer(of, work, now).is_err() {
                     turned_away.push((of.id, due));
@@ -218,24 +242,30 @@ impl Courier {
     async fn store_plan(self, parcel: Arc<Parcel>, turned_away: Vec<(LaneId, Timestamp)>) {
         let inner = &self.0;
         let written = inner.until_stored(|| parcel.write(&inner.store, inner.steady.now().wall));
-        let stored = match written.await {
-            Some(Written::First) => {
-                inner.let_go(parcel.event.id);
-                true
-            }
-            Some(Written::Again) => true,
-            Some(Written::Lost) => {
-                inner.let_go(parcel.event.id);
-                false
-            }
-            None => return, // the process is stopping; the event is still pending in the store
-        };
-        let now = inner.steady.now();
-        let mut watched = inner.lanes();
-        for (lane, due) in turned_away {
-            watched.lanes.spilled(lane, stored.then_some(due), now);
+        // Without an answer the process is stopping; the event is still pending in the store.
+        if written.await.is_none() {
+            return;
         }
-        drop(watched);
+        inner.let_go(parcel.event.id);
+        let (now, event) = (inner.steady.now(), &parcel.event);
+        let closed: Vec<_> = {
+            let lanes = &mut inner.lanes().lanes;
+            for (lane, due) in &turned_away {
+                lanes.spilled(*lane, event.id, *due, event.received_at, now);
+            }
+            let lanes_of = turned_away.iter().map(|(lane, _)| *lane);
+            lanes_of.filter(|lane| lanes.is_closed(*lane)).collect()
+        };
+        self.pump();
+        if !closed.is_empty() {
+            self.look_after(event.source_id, &closed).await;
+        }
+    }
+
+    /// What an earlier run has left is in its lanes.
+    pub(crate) fn begin(&self) {
+        let now = self.0.now();
+        self.0.lanes().lanes.start(now);
         self.pump();
     }
 
@@ -247,6 +277,13 @@ impl Courier {
     pub(crate) fn note(&self, of: LaneOf) {
         let now = self.0.now();
         self.0.lanes().lanes.noted(of, now.wall, now);
+        self.pump();
+    }
+
+    /// The store has this delivery anew, due then and there in its queue.
+    pub(crate) fn renewed(&self, of: LaneOf, event: Id<Event>, due: (Timestamp, Timestamp)) {
+        let now = self.0.now();
+        self.0.lanes().lanes.renewed(of, event, due, now);
         self.pump();
     }
 
@@ -313,17 +350,46 @@ impl Courier {
 
 impl HandOver for Courier {
     fn take(&self, event: Stored<Event>, route: Arc<Route>) {
-        if !self.0.take(event.record.id) {
+        let id = event.record.id;
+        if !self.0.take(id) {
             return;
         }
-        let ordered = route.ways.iter().any(|way| way.connection.ordering_key.is_some());
-        if ordered && let Some(waiting) = &mut *lock(&self.0.waiting) {
-            waiting.push_back(event);
+        match self.admit(event, &route) {
+            Admission::Open(event) => {
+                if let Some(rest) = self.process(event, &route) {
+                    self.0.tasks.spawn("plan", rest);
+                }
+            }
+            Admission::Waits => {}
+            Admission::Crowded => self.0.let_go(id),
+        }
+    }
+
+    fn is_crowded(&self, route: &Route) -> bool {
+        let watched = self.0.lanes();
+        let live = |connection| LaneId { connection, lane: delivery::Lane::Live };
+        route.ways.iter().any(|way| watched.lanes.is_crowded(live(way.connection.id)))
+    }
+
+    fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
+        if self.0.feed.receiver_count() == 0 {
             return;
         }
-        if let Some(rest) = self.process(event, &route) {
-            self.0.tasks.spawn("plan", rest);
-        }
+        let _ = self.0.feed.send(Happening::Accepted {
+            event: event.id,
+            source: route.source.id,
+            source_name: route.source.name.clone(),
+            method: event.method.clone(),
+            bytes: event.body.len(),
+            status: event.status,
+            is_duplicate,
+        });
+    }
+
+    fn hold(&self, source: Id<Source>) {
+        self.close(source);
+        let courier = self.clone();
+        self.0.tasks.spawn("release", async move { courier.release(source).await });
     }
 }
 
@@ -343,29 +409,38 @@ impl Inner {
     }
 
     /// Asks the store again until it answers: what was sent must be written down, and sending on
-    /// without that would only repeat it. `None` when the process stops meanwhile.
+    /// without that would only repeat it. When the process stops meanwhile it is asked a few times
+    /// more, because the next one would repeat it too; then `None`.
     pub(crate) async fn until_stored<T, F>(&self, mut step: impl FnMut() -> F) -> Option<T>
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let mut pause = limits::STORE_PAUSE_FIRST;
-        let mut stopping = pin!(self.tasks.stopping());
-        let mut told = false;
-        loop {
-            let error = match step().await {
-                Ok(done) => return Some(done),
-                Err(error) => error,
-            };
-            if !told {
+        match step().await {
+            Ok(done) => return Some(done),
+            Err(error) => {
                 tracing::warn!(%error, "the store does not take an outcome; asking again");
-                told = true;
+            }
+        }
+        let mut pause = limits::STORE_PAUSE_FIRST;
+        let mut stopping = pin!(self.tasks.stopping().fuse());
+        let mut tries_left = None;
+        loop {
+            if tries_left == Some(0) {
+                return None;
             }
             tokio::select! {
                 biased;
-                () = stopping.as_mut() => return None,
-                () = tokio::time::sleep(pause) => {}
+                () = stopping.as_mut() => {
+                    (tries_left, pause) = (Some(limits::STORE_TRIES_LAST), limits::STORE_PAUSE_FIRST);
+                }
+                () = tokio::time::sleep(pause) => {
+                    tries_left = tries_left.map(|left: usize| left - 1);
+                    pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
+                    if let Ok(done) = step().await {
+                        return Some(done);
+                    }
+                }
             }
-            pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
         }
     }
 

@@ -11,12 +11,14 @@ mod body;
 mod letter;
 pub mod limits;
 mod meters;
+mod names;
 mod quota;
 mod rate;
 mod refusal;
 mod rejections;
 mod room;
 mod shards;
+mod span;
 mod tallies;
 mod unpack;
 mod writes;
@@ -31,7 +33,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::{Env, Event, Headers, Id, Timestamp, account, event};
+use ferryhook_core::{Env, Event, Headers, Id, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
 use ferryhook_store::repositories::{Accepted, Arrival};
@@ -43,14 +45,17 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request};
 
 use crate::routes::{Route, Routes};
+use crate::trace::Sink;
 use answer::Told;
 use letter::Letter;
 use meters::{Meters, Outcome};
+use names::Names;
 use quota::Quotas;
 use rate::Rates;
 use refusal::Refusal;
 use rejections::Rejections;
 use room::{Place, Room};
+use span::{Begun, LetIn};
 
 pub use answer::Answer;
 pub use tallies::Tallies;
@@ -59,6 +64,18 @@ pub use tallies::Tallies;
 /// answer, so it must be quick and must not fail: what it loses is found by the sweep.
 pub trait HandOver: Send + Sync {
     fn take(&self, event: Stored<Event>, route: Arc<Route>);
+
+    /// Whether deliveries of this route are under way and more wait than is good.
+    fn is_crowded(&self, _route: &Route) -> bool {
+        false
+    }
+
+    /// Told of every event first, copies and those that nobody takes included.
+    fn heard(&self, _event: &Event, _route: &Route, _is_duplicate: bool) {}
+
+    /// An event was stored as held for its source, which may have been resumed meanwhile: then
+    /// nobody else would let it go on.
+    fn hold(&self, _source: Id<Source>) {}
 }
 
 /// What the operator decides about the door.
@@ -70,6 +87,8 @@ pub struct Settings {
     pub remember: Duration,
     /// How long a sender may take for a body.
     pub body_within: Duration,
+    /// Who keeps a span of each request, if anybody does.
+    pub traces: Option<Sink>,
 }
 
 impl Default for Settings {
@@ -78,6 +97,7 @@ impl Default for Settings {
             trusted: Trusted::default(),
             remember: Duration::from_secs(14 * 24 * 60 * 60),
             body_within: limits::BODY,
+            traces: None,
         }
     }
 }
@@ -93,6 +113,7 @@ struct Door {
     routes: Routes,
     hand_over: Arc<dyn HandOver>,
     settings: Settings,
+    names: Names,
     rates: Rates,
     quotas: Quotas,
     tallies: Tallies,
@@ -123,6 +144,7 @@ impl Ingest {
             routes,
             hand_over,
             settings,
+            names: Names::default(),
             rates: Rates::default(),
             quotas: Quotas::default(),
             tallies: Tallies::default(),
@@ -143,14 +165,20 @@ impl Ingest {
         let door = &self.0;
         let (began, id) = (door.env.elapsed(), RequestId::new(&door.env));
         let version = request.version();
-        let (answer, outcome) = match door.receive(request).await {
-            Ok(taken) => (taken.answer, taken.outcome),
+        let traces = door.settings.traces.as_ref();
+        let begun = traces.and_then(|sink| Begun::of(&request, sink, door.env.now()));
+        let (answer, outcome, let_in) = match door.receive(request).await {
+            Ok(taken) => (taken.answer, taken.outcome, Some(taken.let_in)),
             Err(refusal) => {
                 let answer = answer::refused(&refusal, id, version, door.env.now());
-                (answer, Outcome::from(&refusal))
+                (answer, Outcome::from(&refusal), None)
             }
         };
-        door.meters.note(outcome, door.env.elapsed().saturating_sub(began));
+        let took = door.env.elapsed().saturating_sub(began);
+        door.meters.note(outcome, took);
+        if let Some(begun) = begun {
+            begun.end(answer.status(), let_in.as_ref(), took, &door.env);
+        }
         answer::named(answer, id)
     }
 
@@ -175,6 +203,7 @@ impl Ingest {
 struct Taken {
     answer: Answer,
     outcome: Outcome,
+    let_in: LetIn,
 }
 
 impl Door {
@@ -231,8 +260,20 @@ impl Door {
         }
         let work = self.clone().store(route.clone(), arrivals, now, place);
         let told = adopted::to_its_end(&self.tasks, work).await?;
+        self.let_others_go_first(route).await;
         self.meters.note_bytes(bytes);
-        Ok(self.taken(route, &told))
+        Ok(taken(route, told))
+    }
+
+    /// Where deliveries fall behind because the machine is busy, answers wait for their turn. A
+    /// destination that is slow by itself delays nobody: then there is nothing else to run.
+    async fn let_others_go_first(&self, route: &Route) {
+        for _ in 0..crate::limits::PATIENCE {
+            if !self.hand_over.is_crowded(route) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     fn within_rate(&self, route: &Route) -> Result<(), Refusal> {
@@ -289,6 +330,8 @@ impl Door {
         now: Timestamp,
     ) -> Told {
         let (id, status) = (event.id, event.status);
+        let is_duplicate = matches!(accepted, Accepted::Duplicate { .. });
+        self.hand_over.heard(&event, route, is_duplicate);
         if let Accepted::Duplicate { first } = accepted {
             if let Some(first) = first {
                 self.tallies.count_copy(route.source.id, *first);
@@ -302,22 +345,10 @@ impl Door {
         if event.pending_since.is_some() {
             // A new row has been written once.
             self.hand_over.take(Stored { record: event, revision: 1 }, route.clone());
+        } else if status == event::Status::Held {
+            self.hand_over.hold(route.source.id);
         }
         Told { id: Some(id), status, is_duplicate: false }
-    }
-
-    fn taken(&self, route: &Route, told: &[Told]) -> Taken {
-        let outcome = match told {
-            told if told.iter().all(|told| told.is_duplicate) => Outcome::Duplicate,
-            told if told.iter().any(|told| told.status == event::Status::Held) => Outcome::Held,
-            _ => Outcome::Accepted,
-        };
-        let answer = match (&route.source.custom_response, told) {
-            (Some(wanted), _) => answer::custom(wanted),
-            (None, [told]) => answer::one(*told),
-            (None, told) => answer::several(told),
-        };
-        Taken { answer, outcome }
     }
 
     fn keep_refusal(&self, route: &Route, head: &Parts, suffix: &str, refusal: &Refusal) {
@@ -343,6 +374,20 @@ impl Door {
             }
         }
     }
+}
+
+fn taken(route: &Route, told: Vec<Told>) -> Taken {
+    let outcome = match &told[..] {
+        told if told.iter().all(|told| told.is_duplicate) => Outcome::Duplicate,
+        told if told.iter().any(|told| told.status == event::Status::Held) => Outcome::Held,
+        _ => Outcome::Accepted,
+    };
+    let answer = match (&route.source.custom_response, &told[..]) {
+        (Some(wanted), _) => answer::custom(wanted),
+        (None, [told]) => answer::one(*told),
+        (None, told) => answer::several(told),
+    };
+    Taken { answer, outcome, let_in: LetIn { account: route.source.account_id, told } }
 }
 
 fn is_circle(headers: &HeaderMap) -> bool {

@@ -20,6 +20,7 @@ use ferryhook_store::Stored;
 
 pub(crate) use lane::Felt;
 use lane::{Lane, Ready};
+use pace::Pace;
 use turns::Turns;
 
 use crate::limits;
@@ -30,6 +31,17 @@ use crate::parcel::Parcel;
 pub(crate) struct LaneId {
     pub(crate) connection: Id<Connection>,
     pub(crate) lane: delivery::Lane,
+}
+
+impl LaneId {
+    /// The other lane of its connection.
+    fn other(self) -> Self {
+        let lane = match self.lane {
+            delivery::Lane::Live => delivery::Lane::Replay,
+            delivery::Lane::Replay => delivery::Lane::Live,
+        };
+        Self { lane, ..self }
+    }
 }
 
 /// Where a lane belongs and what its connection asks for.
@@ -46,6 +58,8 @@ pub(crate) struct Terms {
     /// Not paused.
     pub(crate) open: bool,
     pub(crate) concurrency: usize,
+    /// Of both lanes of the connection together.
+    pub(crate) together: usize,
     pub(crate) per_second: Option<u32>,
     pub(crate) ordering: Option<Ordering>,
 }
@@ -79,6 +93,16 @@ pub(crate) enum Piece {
     Stored(Box<Stored<Delivery>>),
 }
 
+impl Work {
+    /// As the store counts its changes; nothing for what the store may not have yet.
+    fn revision(&self) -> u64 {
+        match &self.piece {
+            Piece::Fresh(..) => 0,
+            Piece::Stored(delivery) => delivery.revision,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Step {
     Send(LaneOf, Work),
@@ -86,15 +110,25 @@ pub(crate) enum Step {
     Read(LaneId, Timestamp, usize),
 }
 
+/// What the lanes of one connection share.
+#[derive(Debug, Default)]
+struct Destination {
+    running: usize,
+    /// Of what is sent in the end: the store may take its time after an attempt has begun.
+    pace: Pace,
+}
+
 #[derive(Debug)]
 pub(crate) struct Lanes {
     lanes: HashMap<LaneId, Lane>,
+    destinations: HashMap<Id<Connection>, Destination>,
     turns: Turns,
     timers: BTreeSet<(Duration, LaneId)>,
     slots: usize,
     running: HashMap<Id<Account>, usize>,
     /// Bytes of events that wait in memory.
     bytes: usize,
+    started: bool,
     stopped: bool,
 }
 
@@ -102,11 +136,13 @@ impl Lanes {
     pub(crate) fn new() -> Self {
         Self {
             lanes: HashMap::new(),
+            destinations: HashMap::new(),
             turns: Turns::default(),
             timers: BTreeSet::new(),
             slots: limits::SLOTS_MAX,
             running: HashMap::new(),
             bytes: 0,
+            started: false,
             stopped: false,
         }
     }
@@ -126,42 +162,64 @@ impl Lanes {
     }
 
     /// Something will be due later and is about to be stored; [`Lanes::spilled`] is owed.
-    pub(crate) fn defer(&mut self, of: LaneOf) {
-        self.lane(of).defer();
+    pub(crate) fn defer(&mut self, of: LaneOf, event: Id<Event>) {
+        self.lane(of).defer(event);
     }
 
-    /// What was given back is in the store now and due then, or nowhere.
-    pub(crate) fn spilled(&mut self, id: LaneId, due: Option<Timestamp>, now: Moment) {
+    /// The delivery of this event, which came `since`, is in the store now and due then.
+    pub(crate) fn spilled(
+        &mut self,
+        id: LaneId,
+        event: Id<Event>,
+        due: Timestamp,
+        since: Timestamp,
+        now: Moment,
+    ) {
         if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.spilled();
-            if let Some(due) = due {
-                lane.noted(due);
-            }
+            lane.spilled(event, due, since);
             self.poke(id, now);
         }
     }
 
-    /// The store has something for this lane.
+    /// The store may have something for this lane, wherever in its queue.
     pub(crate) fn noted(&mut self, of: LaneOf, due: Timestamp, now: Moment) {
-        self.lane(of).forget_backlog(due);
+        self.lane(of).noted(due, Timestamp::default());
         self.poke(of.id, now);
     }
 
-    /// The same, of a lane that is known to have been there.
-    pub(crate) fn held(&mut self, id: LaneId, due: Timestamp) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.noted(due);
-        }
+    /// The same, of a delivery that the lane may know as it was before.
+    pub(crate) fn renewed(
+        &mut self,
+        of: LaneOf,
+        event: Id<Event>,
+        (due, place): (Timestamp, Timestamp),
+        now: Moment,
+    ) {
+        let lane = self.lane(of);
+        lane.renewed(event);
+        lane.noted(due, place);
+        self.poke(of.id, now);
+    }
+
+    pub(crate) fn is_crowded(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(Lane::is_crowded)
+    }
+
+    pub(crate) fn is_closed(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| !lane.is_open())
     }
 
     pub(crate) fn account_of(&self, id: LaneId) -> Option<Id<Account>> {
         self.lanes.get(&id).map(|lane| lane.account)
     }
 
-    /// The connection has changed. What was only in memory and may not be sent now is given back.
+    /// The connection has changed. What was only in memory and may not be sent now is given back;
+    /// [`Lanes::spilled`] is owed for each.
     pub(crate) fn changed(&mut self, of: LaneOf, now: Moment) -> Vec<Work> {
         let Some(lane) = self.lanes.get_mut(&of.id) else { return Vec::new() };
         lane.set_terms(of.terms);
+        let to = self.destinations.entry(of.id.connection).or_default();
+        to.pace.set(of.terms.per_second);
         let put_down = if lane.is_open() { Vec::new() } else { lane.put_down() };
         self.bytes = self.bytes.saturating_sub(put_down.iter().map(|work| work.bytes).sum());
         self.poke(of.id, now);
@@ -190,21 +248,27 @@ impl Lanes {
                 self.turns.leave();
                 continue;
             };
-            match lane.ready(now) {
+            match lane.ready(now, self.started) {
                 Ready::Read => {
                     let (from, limit) = lane.read();
                     return Some(Step::Read(id, from, limit));
                 }
                 Ready::Send => {
-                    let Some(work) = lane.start(now) else {
+                    let to = self.destinations.entry(id.connection).or_default();
+                    let full = to.running >= lane.terms().together;
+                    let Some(work) = (!full).then(|| lane.start(now)).flatten() else {
                         self.turns.leave();
                         continue;
                     };
+                    to.running += 1;
                     let of = LaneOf { id, account, source: lane.source, terms: lane.terms() };
                     self.turns.served(work.bytes);
                     self.slots -= 1;
                     self.bytes = self.bytes.saturating_sub(work.bytes);
                     *self.running.entry(account).or_default() += 1;
+                    if let Some(other) = self.lanes.get_mut(&id.other()) {
+                        other.keep_pace(now);
+                    }
                     return Some(Step::Send(of, work));
                 }
                 Ready::At(at) => {
@@ -243,11 +307,22 @@ impl Lanes {
         }
     }
 
+    /// When something that was begun may be sent: mostly now.
+    pub(crate) fn reserve(&mut self, id: LaneId, now: Moment) -> Duration {
+        let Some(to) = self.destinations.get_mut(&id.connection) else { return now.passed };
+        to.pace.reserve(now.passed)
+    }
+
     /// The attempt is over, its outcome not yet stored; tells whether the destination rests from
     /// now on.
     pub(crate) fn attempted(&mut self, id: LaneId, felt: Felt, now: Moment) -> bool {
+        if let Some(to) = self.destinations.get_mut(&id.connection) {
+            to.running = to.running.saturating_sub(1);
+        }
         let Some(lane) = self.lanes.get_mut(&id) else { return false };
         let rests = lane.attempted(felt, now);
+        // The other first: where there is room for one, they take turns.
+        self.poke(id.other(), now);
         self.poke(id, now);
         rests
     }
@@ -275,6 +350,19 @@ impl Lanes {
         }
     }
 
+    /// Everything that an earlier run has left is in its lane or noted: those that keep an order
+    /// may begin.
+    pub(crate) fn start(&mut self, now: Moment) {
+        self.started = true;
+        let mut all: Vec<_> = self.lanes.keys().copied().collect();
+        all.sort_unstable();
+        all.into_iter().for_each(|id| self.poke(id, now));
+    }
+
+    pub(crate) fn under_way(&self) -> usize {
+        limits::SLOTS_MAX - self.slots
+    }
+
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
@@ -292,13 +380,16 @@ impl Lanes {
     }
 
     fn lane(&mut self, of: LaneOf) -> &mut Lane {
-        let make = || Lane::new(of.account, of.source, of.terms);
-        self.lanes.entry(of.id).or_insert_with(make)
+        let destinations = &mut self.destinations;
+        self.lanes.entry(of.id).or_insert_with(|| {
+            destinations.entry(of.id.connection).or_default().pace.set(of.terms.per_second);
+            Lane::new(of.account, of.source, of.terms)
+        })
     }
 
     fn poke(&mut self, id: LaneId, now: Moment) {
         let Some(lane) = self.lanes.get(&id) else { return };
-        match lane.ready(now) {
+        match lane.ready(now, self.started) {
             Ready::Send | Ready::Read => self.turns.enter(lane.account, lane.source, id),
             Ready::At(at) => self.set_timer(id, at),
             Ready::Idle => {}
@@ -329,13 +420,21 @@ impl Lanes {
         }
     }
 
-    /// A lane that nothing is known of need not be remembered.
+    /// A lane that nothing is known of need not be remembered, nor a destination without a lane.
     fn tidy(&mut self, id: LaneId, now: Moment) {
-        let bare = self.lanes.get(&id).is_some_and(|lane| lane.is_bare(now));
-        if bare && let Some(lane) = self.lanes.remove(&id) {
-            if let Some(at) = lane.timer {
-                self.timers.remove(&(at, id));
-            }
+        if self.lanes.get(&id).is_some_and(|lane| lane.is_bare(now))
+            && let Some(lane) = self.lanes.remove(&id)
+            && let Some(at) = lane.timer
+        {
+            self.timers.remove(&(at, id));
+        }
+        let has_lane = self.lanes.contains_key(&id) || self.lanes.contains_key(&id.other());
+        let is_bare = |to: &Destination| to.running == 0 && to.pace.opens() <= now.passed;
+        if !has_lane && self.destinations.get(&id.connection).is_some_and(is_bare) {
+            self.destinations.remove(&id.connection);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

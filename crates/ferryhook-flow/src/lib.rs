@@ -4,9 +4,10 @@
 //! In the order an event meets it: who lets it in ([`ingest`]) and where it goes ([`routes`]);
 //! which connections want it (`plan`), what is known of it before the store knows the plan
 //! (`parcel`); which delivery goes next (`lanes`, with the `terms` of each connection); the one
-//! who carries it ([`courier`]) through an `attempt`; and the periodic look for what nobody has in
-//! hand (`sweep`). None of it manages anything: sources and connections are made in
-//! `ferryhook-api`, and the two meet in the store.
+//! who carries it ([`courier`]) through an `attempt`; what sends it once more ([`replay`],
+//! [`dead_letters`]); and the periodic look for what nobody has in hand (`sweep`). None of it
+//! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
+//! store.
 
 pub mod ingest;
 pub mod routes;
@@ -18,6 +19,8 @@ mod terms;
 
 mod attempt;
 pub mod courier;
+pub mod dead_letters;
+pub mod replay;
 mod sweep;
 
 pub mod feed;
@@ -25,8 +28,13 @@ mod gauges;
 pub mod limits;
 mod moment;
 mod tally;
+pub mod trace;
+
+#[cfg(test)]
+mod probe;
 
 pub use courier::{Courier, Parts};
 pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};
+pub use replay::{ReplayError, Replayed};
 pub use routes::{Route, Routes, Way};

@@ -15,8 +15,15 @@ pub const REPLAY_CONCURRENCY_MAX: usize = 8;
 
 /// Events that wait in memory for one destination, and their bytes over all of them. What comes
 /// beyond is planned in the store and read again when there is room.
-pub const FRESH_MAX: usize = 768;
+pub const FRESH_MAX: usize = 4096;
+/// From here on senders are answered a little later, so that deliveries get their share of a busy
+/// machine: how often an answer lets others go first.
+pub const CROWDED: usize = 96;
+pub const PATIENCE: usize = 32;
 pub const FRESH_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Events that wait, where order counts, for those before them to be in their lanes.
+pub const AT_THE_GATE_MAX: usize = 16 * 1024;
 
 /// Deliveries of one queue that are read at once. In order, more of them have to be in sight,
 /// because the first may have to wait while others need not.
@@ -48,8 +55,34 @@ pub const LEASE_MARGIN: Duration = Duration::from_secs(30);
 /// The store is asked again after a failure: how long at first, and at most.
 pub const STORE_PAUSE_FIRST: Duration = Duration::from_millis(50);
 pub const STORE_PAUSE_MAX: Duration = Duration::from_secs(5);
+/// How often it is asked once the process is to stop; with those pauses that is three seconds.
+pub const STORE_TRIES_LAST: usize = 6;
 /// How often a step is tried that another's write came before.
 pub const CONFLICT_TRIES_MAX: usize = 8;
 
 /// From the signal to stop until attempts that are still under way are cut.
 pub const DRAIN: Duration = Duration::from_secs(20);
+
+/// Spans that wait for the collector of traces; more are dropped.
+pub const SPANS_MAX: usize = 4096;
+
+/// Replays of many events at once; one for each account.
+pub const REPLAYS_MAX: usize = 8;
+/// Of one replay: events that are looked at together, and those that begin together.
+pub const REPLAY_PAGE: usize = 100;
+pub const REPLAY_AT_ONCE: usize = 16;
+/// Where a replay stands is saved after so many events or so much time.
+pub const REPLAY_SAVE_EVENTS: usize = 100;
+pub const REPLAY_SAVE_EVERY: Duration = Duration::from_secs(1);
+/// A queue that is longer than this gets nothing more; one that is not gets as many again before
+/// it is looked at the next time.
+pub const REPLAY_AHEAD: usize = 500;
+pub const REPLAY_ROOM_PAUSE: Duration = Duration::from_secs(1);
+/// Where several processes share a store, how long a replay is left to one that is silent, and how
+/// often the others look.
+pub const REPLAY_LEASE: Duration = Duration::from_secs(60);
+pub const REPLAY_LOOK_EVERY: Duration = Duration::from_secs(10);
+/// Replays that are looked at to find those whose turn it is.
+pub const REPLAYS_LOOKED_AT_MAX: usize = 1000;
+/// Events that one count looks at.
+pub const COUNTED_MAX: usize = 10_000;

@@ -6,8 +6,10 @@
 
 use ferryhook_core::event::Standing;
 use ferryhook_core::{Attempt, Delivery, Event, Timestamp};
-use ferryhook_store::{Store, StoreError, Stored};
+use ferryhook_store::{Slice, Store, StoreError, Stored};
 use tokio::sync::Mutex;
+
+use crate::limits;
 
 #[derive(Debug)]
 pub(crate) struct Parcel {
@@ -29,10 +31,10 @@ struct Book {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// And this was the first write: the event is no longer pending.
-    First,
-    Again,
-    /// Nothing was written: the event is someone else's.
+    /// And the event is no longer pending.
+    Stored,
+    /// Nothing was written: the event is someone else's, or someone has decided otherwise about
+    /// the delivery.
     Lost,
 }
 
@@ -59,11 +61,19 @@ impl Parcel {
     /// Stores the plan as it is, unless the store has it.
     pub(crate) async fn write(&self, store: &Store, now: Timestamp) -> Result<Written, StoreError> {
         let mut book = self.book.lock().await;
-        match (book.lost, &book.revisions) {
-            (true, _) => Ok(Written::Lost),
-            (_, Some(_)) => Ok(Written::Again),
-            (_, None) => book.write_first(store, &self.event, None, now).await,
+        for _ in 0..limits::CONFLICT_TRIES_MAX {
+            match (book.lost, &book.revisions) {
+                (true, _) => break,
+                (_, Some(_)) => return Ok(Written::Stored),
+                (_, None) => {}
+            }
+            let deliveries = book.deliveries.clone();
+            match book.write_first(store, &self.event, deliveries, None, now).await {
+                Err(error) if error.is_refused() => book.catch_up(store, &self.event).await?,
+                other => return other,
+            }
         }
+        Ok(Written::Lost)
     }
 
     /// Stores what came of the delivery at this place.
@@ -76,19 +86,26 @@ impl Parcel {
         now: Timestamp,
     ) -> Result<Written, StoreError> {
         let mut book = self.book.lock().await;
-        if book.lost {
-            return Ok(Written::Lost);
+        let Some(was) = book.deliveries.get(place).cloned() else { return Ok(Written::Lost) };
+        for _ in 0..limits::CONFLICT_TRIES_MAX {
+            if book.lost || book.deliveries[place] != was {
+                break;
+            }
+            let mut all = book.deliveries.clone();
+            all[place] = next.clone();
+            let written = match &book.revisions {
+                None => book.write_first(store, &self.event, all, attempt, now).await,
+                Some(_) => book.write_again(store, &self.event, (place, all), attempt, now).await,
+            };
+            match written {
+                Err(error) if error.is_refused() => book.catch_up(store, &self.event).await?,
+                other => return other,
+            }
+            if book.deliveries[place] == *next {
+                return Ok(Written::Stored); // an earlier try got through and its answer was lost
+            }
         }
-        let Some(slot) = book.deliveries.get_mut(place) else { return Ok(Written::Lost) };
-        let was = std::mem::replace(slot, next.clone());
-        let written = match &book.revisions {
-            None => book.write_first(store, &self.event, attempt, now).await,
-            Some(_) => book.write_again(store, &self.event, (place, &was), attempt, now).await,
-        };
-        if written.is_err() {
-            book.deliveries[place] = was;
-        }
-        written
+        Ok(Written::Lost)
     }
 }
 
@@ -97,51 +114,76 @@ impl Book {
         &mut self,
         store: &Store,
         event: &Event,
+        all: Vec<Delivery>,
         attempt: Option<&Attempt>,
         now: Timestamp,
     ) -> Result<Written, StoreError> {
-        let stands = self.standing.with(&self.deliveries, now);
+        let stands = self.standing.with(&all, now);
         let deliveries = store.deliveries();
-        let planned =
-            deliveries.plan(event, &self.standing, stands, &self.deliveries, attempt).await;
-        match planned {
-            Ok(standing) => {
-                self.standing = standing;
-                self.revisions = Some(vec![1; self.deliveries.len()]);
-                Ok(Written::First)
-            }
-            Err(error) if error.is_refused() => {
-                self.lost = true;
-                Ok(Written::Lost)
-            }
-            Err(error) => Err(error),
-        }
+        self.standing = deliveries.plan(event, &self.standing, stands, &all, attempt).await?;
+        self.revisions = Some(vec![1; all.len()]);
+        self.deliveries = all;
+        Ok(Written::Stored)
     }
 
     async fn write_again(
         &mut self,
         store: &Store,
         event: &Event,
-        (place, was): (usize, &Delivery),
+        (place, all): (usize, Vec<Delivery>),
         attempt: Option<&Attempt>,
         now: Timestamp,
     ) -> Result<Written, StoreError> {
-        let Some(revision) = self.revisions.as_ref().and_then(|all| all.get(place)).copied() else {
-            return Ok(Written::Lost);
-        };
-        let was = Stored { record: was.clone(), revision };
-        let stands = self.standing.with(&self.deliveries, now);
-        let next = self.deliveries[place].clone();
+        let Some(revisions) = &mut self.revisions else { return Ok(Written::Lost) };
+        let was = Stored { record: self.deliveries[place].clone(), revision: revisions[place] };
+        let stands = self.standing.with(&all, now);
         let event = (event, &self.standing, stands);
-        match store.deliveries().settle(&was, next, attempt, event).await {
-            Ok((delivery, standing)) => {
-                self.standing = standing;
-                if let Some(revisions) = &mut self.revisions {
-                    revisions[place] = delivery.revision;
-                }
-                Ok(Written::Again)
-            }
-            Err(error) => Err(error),
+        let beside = all.iter().zip(revisions.iter().copied()).enumerate();
+        let beside = beside.filter(|(other, _)| *other != place).map(|(_, beside)| beside);
+        let next = all[place].clone();
+        let settled = store.deliveries().settle(&was, next, attempt, event, beside).await;
+        let (delivery, standing) = settled?;
+        self.standing = standing;
+        revisions[place] = delivery.revision;
+        self.deliveries = all;
+        Ok(Written::Stored)
+    }
+
+    /// Something has moved on without us: a copy was counted, a sibling that is retried went its
+    /// own way, or the plan is in the store already and only the answer was lost.
+    async fn catch_up(&mut self, store: &Store, event: &Event) -> Result<(), StoreError> {
+        let found = store.events();
+        let found = found.find_of(event.source_id, event.received_at, event.id).await?;
+        let Some(found) = found else {
+            self.lost = true;
+            return Ok(());
+        };
+        if found.pending_since.is_some() {
+            self.standing = found.standing();
+            return Ok(());
         }
+        let page = Slice::default().limit(ferryhook_core::limits::PAGE_MAX);
+        let mut rows = store.deliveries().list_by_event(event.id, page).await?.rows;
+        let mut row_of = |ours: &Delivery| {
+            let same = |row: &Stored<Delivery>| {
+                row.connection_id == ours.connection_id && row.created_at == ours.created_at
+            };
+            rows.iter().position(same).map(|place| rows.swap_remove(place))
+        };
+        // Someone else's plan was made at another moment, or for other connections.
+        let stored: Option<Vec<_>> = self.deliveries.iter().map(&mut row_of).collect();
+        let Some(mut stored) = stored else {
+            self.lost = true;
+            return Ok(());
+        };
+        // What it was replayed to meanwhile comes behind, so that ours keep their places.
+        stored.extend(rows);
+        self.standing = found.standing();
+        self.revisions = Some(stored.iter().map(|row| row.revision).collect());
+        self.deliveries = stored.into_iter().map(|row| row.record).collect();
+        Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -52,3 +52,6 @@ pub(crate) fn delivery(event: &Event, way: &Way, now: Timestamp, env: &Env) -> D
         Status::Active | Status::Deleted => delivery,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,13 +7,15 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
 
 use ferryhook_core::delivery::Lane;
 use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Event, Timestamp, source};
 use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
 
-use crate::courier::{Courier, lock};
+use crate::courier::Courier;
+use crate::courier::gate::Behind;
 use crate::lanes::{LaneId, LaneOf};
 use crate::limits;
 use crate::routes::Route;
@@ -50,6 +52,7 @@ pub(crate) async fn run(courier: &Courier, stop: impl Future<Output = ()>) {
 /// Tells up to when every pending event has been seen.
 async fn recover(courier: &Courier) -> Timestamp {
     let inner = courier.inner();
+    let _one_by_one = inner.releasing.lock().await;
     let until = inner.now().wall;
     let mut pause = limits::STORE_PAUSE_FIRST;
     while let Err(error) = find_queues(courier).await {
@@ -59,16 +62,18 @@ async fn recover(courier: &Courier) -> Timestamp {
     }
     // Another process may have what is new; here it can only be our own from before.
     let until = if inner.shared { until - limits::ANOTHERS_FOR } else { until };
-    while let Err(error) = look(courier, Window::until(until)).await {
+    while let Err(error) = take_pending(courier, Window::until(until)).await {
         tracing::warn!(%error, "the pending events cannot be read; trying again");
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
     }
-    let_in(courier).await;
+    courier.begin();
+    courier.let_in(Behind::TheStart).await;
     until
 }
 
 async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {
+    let _one_by_one = courier.inner().releasing.lock().await;
     if courier.inner().shared {
         find_queues(courier).await?;
     }
@@ -130,23 +135,16 @@ async fn release_held(
             let held = held.list_by_status(account, Status::Held, Window::ALWAYS, one).await?;
             any = !held.rows.is_empty();
         }
-        if any && let Some(route) = inner.routes.find(id).await? {
-            release_source(courier, &route).await;
+        let is_active = |route: &Arc<Route>| route.source.status == source::Status::Active;
+        if any && let Some(route) = inner.routes.find(id).await?.filter(is_active) {
+            release(courier, &route).await?;
         }
     }
     Ok(())
 }
 
-pub(crate) async fn release_source(courier: &Courier, route: &Route) {
-    if route.source.status != source::Status::Active {
-        return;
-    }
-    if let Err(error) = try_release(courier, route).await {
-        tracing::warn!(%error, source.id = %route.source.id, "held events could not all be released");
-    }
-}
-
-async fn try_release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
+/// Lets go on what was held for a source that is active again. One at a time.
+pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), StoreError> {
     let inner = courier.inner();
     let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
     loop {
@@ -159,35 +157,53 @@ async fn try_release(courier: &Courier, route: &Route) -> Result<(), StoreError>
             if held.source_id != route.source.id || !never_planned || !inner.take(held.id) {
                 continue;
             }
-            let now = inner.now().wall;
-            let stands = Standing {
-                status: Status::Received,
-                pending_since: Some(now),
-                ..held.standing().record
+            let (source, id) = (held.source_id, held.id);
+            courier.let_in(Behind::Earlier(source, id)).await;
+            let freed = inner.until_stored({
+                let now = inner.now().wall;
+                let held = &held;
+                move || set_free(courier, held, now)
+            });
+            let Some(Some(event)) = freed.await else {
+                inner.let_go(id);
+                continue;
             };
-            match events.progress(&held, &held.standing(), stands).await {
-                Ok(standing) => {
-                    let event = Event {
-                        status: stands.status,
-                        pending_since: stands.pending_since,
-                        ..held.record
-                    };
-                    let event = Stored { record: event, revision: standing.revision };
-                    if let Some(rest) = courier.process(event, route) {
-                        rest.await;
-                    }
-                }
-                Err(error) => {
-                    inner.let_go(held.record.id);
-                    if !error.is_refused() {
-                        return Err(error);
-                    }
-                }
+            if let Some(rest) = courier.process(event, route) {
+                rest.await;
             }
         }
         let Some(next) = page.next else { return Ok(()) };
         slice = slice.after(Some(next));
     }
+}
+
+/// Makes a held event one that waits to be planned; `None` when somebody else has done something
+/// about it. To be repeated with the same `now` when nobody answers.
+async fn set_free(
+    courier: &Courier,
+    held: &Stored<Event>,
+    now: Timestamp,
+) -> Result<Option<Stored<Event>>, StoreError> {
+    let events = courier.inner().store.events();
+    let mut held = held.clone();
+    for _ in 0..limits::CONFLICT_TRIES_MAX {
+        let was = held.standing();
+        let stands = Standing { status: Status::Received, pending_since: Some(now), ..was.record };
+        match events.progress(&held, &was, stands).await {
+            Ok(_) => {}
+            Err(error) if error.is_refused() => {} // a copy was counted, or an answer was lost
+            Err(error) => return Err(error),
+        }
+        let found = events.find_of(held.source_id, held.received_at, held.id).await?;
+        match found {
+            Some(found) if found.pending_since == Some(now) => return Ok(Some(found)),
+            Some(found) if found.status == Status::Held && found.processed_at.is_none() => {
+                held = found;
+            }
+            _ => break,
+        }
+    }
+    Ok(None)
 }
 
 /// Plans what is pending, over all shards in the order in which it came.
@@ -227,49 +243,14 @@ async fn take_one(courier: &Courier, seen: &Event) -> Result<(), StoreError> {
 /// Whether it is in good hands.
 async fn try_take(courier: &Courier, seen: &Event) -> Result<bool, StoreError> {
     let inner = courier.inner();
-    let route = inner.routes.find(seen.source_id).await?;
     // Whoever had it may have finished between the page and now.
     let events = inner.store.events();
     let found = events.find_of(seen.source_id, seen.received_at, seen.id).await?;
     let Some(event) = found.filter(|found| found.pending_since.is_some()) else {
         return Ok(false);
     };
-    match route {
-        None => courier.discard(event).await,
-        Some(route) => {
-            if let Some(rest) = courier.process(event, &route) {
-                rest.await;
-            }
-        }
-    }
+    courier.enter(event).await?;
     Ok(true)
-}
-
-/// Everything from before is in its lane: those that arrived meanwhile, where order counts, may
-/// go in behind it.
-async fn let_in(courier: &Courier) {
-    let inner = courier.inner();
-    loop {
-        let event = {
-            let mut waiting = lock(&inner.waiting);
-            let next = waiting.as_mut().and_then(VecDeque::pop_front);
-            if next.is_none() {
-                *waiting = None;
-            }
-            next
-        };
-        let Some(event) = event else { return };
-        let route = inner.until_stored(|| inner.routes.find(event.source_id)).await;
-        match route {
-            None => return,
-            Some(None) => courier.discard(event).await,
-            Some(Some(route)) => {
-                if let Some(rest) = courier.process(event, &route) {
-                    rest.await;
-                }
-            }
-        }
-    }
 }
 
 /// The pending events of one shard, a page at a time.

@@ -1,7 +1,7 @@
 //! Counts of settled deliveries, gathered in memory and added to their connections now and then:
 //! one write for many deliveries, and none while nothing happens.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Mutex;
@@ -17,8 +17,10 @@ const FLUSH_EVERY: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Tally {
     store: Store,
-    counts: Mutex<HashMap<(Id<Source>, Id<Connection>), Count>>,
+    counts: Mutex<Counts>,
 }
+
+type Counts = BTreeMap<(Id<Source>, Id<Connection>), Count>;
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Count {
@@ -70,3 +72,6 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,7 @@ pub(crate) fn of(connection: &Connection, lane: Lane) -> Terms {
             Lane::Live => wanted,
             Lane::Replay => wanted.min(limits::REPLAY_CONCURRENCY_MAX),
         },
+        together: wanted,
         per_second: connection.rate_per_second_max,
         ordering: connection.ordering_key.as_ref().map(|_| Ordering {
             skip_after: match connection.ordering_policy {
@@ -26,3 +27,6 @@ pub(crate) fn of(connection: &Connection, lane: Lane) -> Terms {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 /// Connections at once. Those beyond wait in the kernel's backlog.
 pub const CONNECTIONS_MAX: usize = 10_000;
+/// Of one address (of IPv6, one /64). Those beyond are closed: a proxy that holds more than half
+/// of all is no proxy.
+pub const CONNECTIONS_PER_ADDRESS_MAX: usize = CONNECTIONS_MAX / 2;
 
 /// From the accepted connection to its first byte.
 pub const FIRST_BYTE: Duration = Duration::from_secs(10);
@@ -20,6 +23,11 @@ pub const HEADERS_MAX: usize = 100;
 pub const PING_EVERY: Duration = Duration::from_secs(20);
 pub const PING_ANSWER: Duration = Duration::from_secs(10);
 pub const STREAMS_MAX: u32 = 128;
+
+/// After our side of a connection has been closed: how long, and for how many bytes, the other
+/// side may go on talking before it is cut off.
+pub const FAREWELL: Duration = Duration::from_secs(2);
+pub const FAREWELL_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Pause after the machine refused a socket (no file descriptors left, as a rule). Without it
 /// the loop would spin: the connection is still waiting and the next accept fails at once.

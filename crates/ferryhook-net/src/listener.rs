@@ -4,7 +4,10 @@
 //! slow and broken clients cost a bounded amount and never stop the others. It speaks HTTP/1.1
 //! and HTTP/2 and looks at no path and no body: a body's deadline belongs to whoever reads it.
 
+mod addresses;
 pub mod framing;
+mod heads;
+mod stream;
 mod trusted;
 
 use std::error::Error;
@@ -13,7 +16,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -28,6 +31,8 @@ use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
 use crate::{Tasks, limits};
+use addresses::Addresses;
+use stream::{State, Stream};
 
 pub use trusted::Trusted;
 
@@ -37,6 +42,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 #[derive(Debug, Clone)]
 pub struct Bounds {
     pub connections_max: usize,
+    pub connections_per_address_max: usize,
     pub first_byte: Duration,
     pub head: Duration,
     pub head_bytes_max: usize,
@@ -47,6 +53,7 @@ impl Default for Bounds {
     fn default() -> Self {
         Self {
             connections_max: limits::CONNECTIONS_MAX,
+            connections_per_address_max: limits::CONNECTIONS_PER_ADDRESS_MAX,
             first_byte: limits::FIRST_BYTE,
             head: limits::HEAD,
             head_bytes_max: limits::HEAD_BYTES_MAX,
@@ -76,6 +83,7 @@ where
 {
     let http = Arc::new(http(&bounds));
     let room = Arc::new(Semaphore::new(bounds.connections_max));
+    let addresses = Addresses::default();
     let connections = Tasks::new();
     let accepting = async {
         loop {
@@ -84,12 +92,17 @@ where
                 return;
             };
             let (stream, peer) = accept(&listener).await;
+            let most = bounds.connections_per_address_max;
+            let Some(share) = addresses.enter(peer.ip(), most) else {
+                tracing::debug!(%peer, "one address has too many connections");
+                continue;
+            };
             let connection =
                 Connection { stream, peer: Peer(peer), http: http.clone(), bounds: bounds.clone() };
             let (service, stop) = (service.clone(), connections.stopping());
             connections.spawn("connection", async move {
                 connection.answer(service, stop).await;
-                drop(place);
+                drop((place, share));
             });
         }
     };
@@ -163,14 +176,17 @@ impl Connection {
         }
         let _ = self.stream.set_nodelay(true); // a socket that refuses this is only slower
 
-        let heard = Arc::new(AtomicBool::new(false));
-        let (peer, hears) = (self.peer, heard.clone());
+        let state = Arc::new(State::default());
+        let (peer, its) = (self.peer, state.clone());
         let service = service_fn(move |mut request: Request<Incoming>| {
-            hears.store(true, Ordering::Relaxed);
+            its.heard.store(true, Ordering::Relaxed);
             request.extensions_mut().insert(peer);
+            if let Some(doubt) = its.doubt() {
+                request.extensions_mut().insert(doubt);
+            }
             service.clone().oneshot(request)
         });
-        let io = TokioIo::new(self.stream);
+        let io = TokioIo::new(Stream::new(self.stream, state.clone()));
         let mut http = pin!(self.http.serve_connection(io, service));
 
         // Telling HTTP/1 from HTTP/2 has no deadline in hyper, nor has an HTTP/2 connection
@@ -187,12 +203,13 @@ impl Connection {
                 }
                 () = first_head.as_mut(), if waiting => {
                     waiting = false;
-                    if !heard.load(Ordering::Relaxed) {
+                    if !state.heard.load(Ordering::Relaxed) {
                         return;
                     }
                 }
                 () = stop.as_mut(), if !stopping => {
                     stopping = true;
+                    state.stopping.store(true, Ordering::Relaxed);
                     http.as_mut().graceful_shutdown();
                 }
             }

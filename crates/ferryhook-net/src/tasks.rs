@@ -5,18 +5,45 @@
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 /// A set of running tasks; clones share it. Dropping the last clone aborts what still runs.
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     running: Arc<Mutex<JoinSet<()>>>,
-    stop: Arc<watch::Sender<bool>>,
+    stop: Arc<Asking>,
+}
+
+/// Those who can ask for an end. When nobody is left who could, that is an end as well.
+#[derive(Debug, Default)]
+struct Asking(Arc<Stop>);
+
+/// Wakes whoever waits for it in the order in which they came, so that a simulation can repeat
+/// the end of a run as well.
+#[derive(Debug, Default)]
+struct Stop {
+    asked: AtomicBool,
+    bell: Notify,
+}
+
+impl Stop {
+    fn ask(&self) {
+        self.asked.store(true, Ordering::Release);
+        self.bell.notify_waiters();
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
 }
 
 impl Tasks {
@@ -37,17 +64,20 @@ impl Tasks {
 
     /// Resolves when the tasks are asked to come to an end. A task that loops selects on it.
     pub fn stopping(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut stop = self.stop.subscribe();
+        let stop = self.stop.0.clone();
         async move {
-            // An error means that nobody is left who could ask: that is an end as well.
-            let _ = stop.wait_for(|stop| *stop).await;
+            let mut rung = pin!(stop.bell.notified());
+            rung.as_mut().enable(); // before the look, so that nothing falls in between
+            if !stop.asked.load(Ordering::Acquire) {
+                rung.await;
+            }
         }
     }
 
     /// Asks every task to end and waits until it has, those included that are spawned
     /// meanwhile. After `grace` the rest is aborted; says how many those were.
     pub async fn finish(&self, grace: Duration) -> usize {
-        self.stop.send_replace(true);
+        self.stop.0.ask();
         let deadline = tokio::time::sleep(grace);
         tokio::pin!(deadline);
         loop {

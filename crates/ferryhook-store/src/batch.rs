@@ -186,7 +186,7 @@ impl Batch {
         let key = record.key();
         self.with(|| {
             let packed = packed::pack_beside(record, T::CONTENT);
-            let (item, content) = packed.map_err(|error| not_stored(T::KIND, error))?;
+            let (item, content) = packed.map_err(|error| not_stored(T::KIND, &error))?;
             Ok(Some(Action::Insert(Insert {
                 kind: T::KIND,
                 version: T::VERSION,
@@ -400,7 +400,7 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
     }
     let pack = |record| {
         let packed = packed::pack_and_print(record, T::CONTENT);
-        packed.map_err(|error| not_stored(T::KIND, error))
+        packed.map_err(|error| not_stored(T::KIND, &error))
     };
     let ((before, print), (after, print_after)) = (pack(&was.record)?, pack(now)?);
     if print != print_after && content(&was.record)? != content(now)? {
@@ -420,7 +420,7 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
 /// For a closer look than a print allows: maps may be equal in another order.
 fn content<T: Record>(record: &T) -> Result<Item, StoreError> {
     let packed = packed::pack_beside(record, T::CONTENT);
-    packed.map(|(_, content)| content.into()).map_err(|error| not_stored(T::KIND, error))
+    packed.map(|(_, content)| content.into()).map_err(|error| not_stored(T::KIND, &error))
 }
 
 /// Puts what differs into the patch. Mostly the same attributes come in the same order, with the

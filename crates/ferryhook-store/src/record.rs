@@ -39,10 +39,11 @@ pub enum Kind {
     OauthState = 19,
     /// Holds a value (an e-mail address, a key's hash) for one owner.
     Unique = 20,
+    Replay = 21,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 20] = [
+    pub const ALL: [Kind; 21] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -63,6 +64,7 @@ impl Kind {
         Kind::Plan,
         Kind::OauthState,
         Kind::Unique,
+        Kind::Replay,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -95,13 +97,16 @@ impl Kind {
             Self::Plan => "plan",
             Self::OauthState => "oauth state",
             Self::Unique => "unique value",
+            Self::Replay => "replay",
         }
     }
 
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
-            Self::Event | Self::Delivery | Self::Attempt | Self::Rejection => Table::Events,
+            Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
+                Table::Events
+            }
             Self::Claim => Table::Ledger,
             Self::Account => Table::Accounts,
             Self::Member => Table::Members,
@@ -123,6 +128,7 @@ impl Kind {
         match self {
             Self::Event => &["headers", "body", "payload"],
             Self::Rejection => &["headers", "body"],
+            Self::Replay => &["ids"],
             _ => &[],
         }
     }
@@ -201,9 +207,9 @@ impl<T: Record> Stored<T> {
 
 #[cfg(test)]
 pub(crate) fn item_of<T: Record>(record: &T) -> Result<value::Item, StoreError> {
-    value::to_item(record).map_err(|error| not_stored(T::KIND, error))
+    value::to_item(record).map_err(|error| not_stored(T::KIND, &error))
 }
 
-pub(crate) fn not_stored(kind: Kind, error: SerError) -> StoreError {
+pub(crate) fn not_stored(kind: Kind, error: &SerError) -> StoreError {
     StoreError::Malformed(format!("this {kind} cannot be stored: {error}"))
 }

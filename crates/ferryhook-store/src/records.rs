@@ -28,6 +28,7 @@ pub(crate) mod notification;
 pub(crate) mod oauth_state;
 pub(crate) mod plan;
 pub(crate) mod rejection;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schedule;
 pub(crate) mod source;

@@ -15,7 +15,8 @@ use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
     Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger, Members,
-    Notifications, OauthStates, Plans, Rejections, Runs, Schedules, Sources, UsageDays, Users,
+    Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sources, UsageDays,
+    Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -84,6 +85,10 @@ impl Store {
 
     pub fn attempts(&self) -> Attempts<'_> {
         Attempts(self)
+    }
+
+    pub fn replays(&self) -> Replays<'_> {
+        Replays(self)
     }
 
     pub fn schedules(&self) -> Schedules<'_> {

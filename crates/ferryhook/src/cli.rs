@@ -1,10 +1,17 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod words;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
+use ferryhook_core::event::Status;
+use ferryhook_core::limits::{REPLAY_RATE_DEFAULT, REPLAY_RATE_MAX};
+use ferryhook_core::{Event, Id};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+
+pub use words::Moment;
 
 /// The event gateway in one binary.
 #[derive(Debug, Parser)]
@@ -28,6 +35,20 @@ pub enum Command {
     /// What the file does not name is left alone, unless --prune is given. Exits with 2 when
     /// --dry-run has found something to change.
     Apply(Apply),
+    /// Print sources and connections as a file for `apply`, without their secrets.
+    Export(FlagsOf<StoreScope>),
+    /// Look at events and at what became of them.
+    #[command(subcommand)]
+    Events(EventsCommand),
+    /// Send events again: one, or all that are meant by --source, --status, --type, --since.
+    ///
+    /// To every connection that wants the event, or to those named with --to. One event goes at
+    /// once; several are a job of the server, which goes on when this command has ended. Exits
+    /// with 4 when something that was named is not there.
+    Replay(Replay),
+    /// Look at what was given up, and process it once more.
+    #[command(subcommand)]
+    DeadLetters(DeadLettersCommand),
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.
@@ -68,6 +89,179 @@ pub struct Apply {
     /// Delete sources and connections that the file does not name.
     #[arg(long)]
     pub prune: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EventsCommand {
+    /// List events, newest first.
+    List(EventsList),
+    /// Show one event with its deliveries and every attempt.
+    Show(EventsShow),
+}
+
+#[derive(Debug, Args)]
+pub struct EventsList {
+    #[command(flatten)]
+    pub which: Which,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value = "50", value_parser = value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+/// Which events are meant.
+#[derive(Debug, Default, Clone, Args)]
+pub struct Which {
+    /// Only of this source.
+    #[arg(long, value_name = "NAME|ID")]
+    pub source: Option<String>,
+    /// Only with this status: received, processing, delivered, retrying, failed, filtered,
+    /// signature_failed or held.
+    #[arg(long, value_name = "STATUS", value_parser = words::status)]
+    pub status: Option<Status>,
+    /// Only of this type, with wildcards: order.*
+    #[arg(long = "type", value_name = "PATTERN")]
+    pub event_type: Option<String>,
+    /// Only what came since then: 90s, 30m, 1h, 7d ago, or 2026-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = words::moment)]
+    pub since: Option<Moment>,
+    /// Only what came until then.
+    #[arg(long, value_name = "TIME", value_parser = words::moment)]
+    pub until: Option<Moment>,
+}
+
+#[derive(Debug, Args)]
+pub struct EventsShow {
+    #[arg(value_name = "EVENT")]
+    pub event: Id<Event>,
+    /// With its body.
+    #[arg(long)]
+    pub body: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Replay {
+    #[command(subcommand)]
+    pub command: Option<ReplayCommand>,
+    #[command(flatten)]
+    pub asked: ReplayAsked,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayAsked {
+    #[arg(value_name = "EVENT")]
+    pub events: Vec<Id<Event>>,
+    /// Read the events from a file, one id a line; - reads them from the standard input.
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub which: Which,
+    /// Every event there is.
+    #[arg(long)]
+    pub all: bool,
+    /// Only to this connection, also if it would not want the event; may be given several times.
+    #[arg(long, value_name = "NAME|ID")]
+    pub to: Vec<String>,
+    /// So many events a second, when there are several.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = REPLAY_RATE_DEFAULT,
+        value_parser = value_parser!(u32).range(1..=i64::from(REPLAY_RATE_MAX))
+    )]
+    pub rate: u32,
+    /// Say how many events it would be, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Wait until it is over, and say how far it is.
+    #[arg(long)]
+    pub wait: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ReplayCommand {
+    /// List replays of several events, newest first.
+    List(ReplayList),
+    /// Show how far one is.
+    Show(ReplayOf),
+    /// Stop one. What it has begun goes on.
+    Cancel(ReplayOf),
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayList {
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value = "20", value_parser = value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayOf {
+    #[arg(value_name = "REPLAY")]
+    pub replay: Id<ferryhook_core::Replay>,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DeadLettersCommand {
+    /// List events that could not be processed, newest first.
+    List(DeadLettersList),
+    /// Process them once more, as if they had just come.
+    Redrive(Redrive),
+}
+
+#[derive(Debug, Args)]
+pub struct DeadLettersList {
+    /// Instead of those, deliveries that were given up, by event and connection; replay sends
+    /// them again.
+    #[arg(long)]
+    pub deliveries: bool,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value = "50", value_parser = value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct Redrive {
+    #[arg(value_name = "EVENT", required_unless_present = "all")]
+    pub events: Vec<Id<Event>>,
+    /// All there are.
+    #[arg(long, conflicts_with = "events")]
+    pub all: bool,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,

@@ -3,24 +3,39 @@
 mod apply;
 mod backup;
 mod bench;
+mod columns;
 mod config;
+mod dead_letters;
 mod dev;
+mod events;
+mod export;
+mod replay;
 mod restore;
 mod schema;
 mod serve;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
+use serde::Serialize;
 
 use crate::cli::{Cli, Command, ConfigCommand, Dev};
 use crate::config::{Config, StoreKind, Values};
+use crate::desk::Complaint;
+
+/// What was named is not there.
+const NOT_FOUND: u8 = 4;
 
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command.unwrap_or_else(|| Command::Dev(Dev::default())) {
         Command::Dev(asked) => dev::run(&asked)?,
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
+        Command::Export(flags) => export::run(&flags)?,
+        Command::Events(command) => return events::run(&command),
+        Command::Replay(asked) => return replay::run(&asked),
+        Command::DeadLetters(command) => return dead_letters::run(&command),
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),
@@ -37,6 +52,27 @@ fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
         .enable_all()
         .build()
         .context("cannot start the runtime")
+}
+
+/// Shows the answer of the desk, or says what is not there.
+fn answered<T>(
+    answer: anyhow::Result<T>,
+    show: impl FnOnce(T) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    match answer {
+        Ok(answer) => show(answer).map(|()| ExitCode::SUCCESS),
+        Err(error) => match error.downcast_ref() {
+            Some(Complaint::NotFound(what)) => {
+                eprintln!("ferryhook: {what}");
+                Ok(ExitCode::from(NOT_FOUND))
+            }
+            Some(Complaint::Refused(_)) | None => Err(error),
+        },
+    }
+}
+
+fn print_json(answer: &impl Serialize) -> anyhow::Result<()> {
+    Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(answer)?)?)
 }
 
 /// Refuses where the configuration names a store that has no data directory: what would be copied

@@ -108,10 +108,8 @@ impl Config {
                     "a number of seconds from 1 to 300",
                 )?),
             },
-            destinations_allow: values.parse(
-                "destinations.allow",
-                "networks with commas between them, such as 10.0.0.0/8,fd00::/8",
-            )?,
+            destinations_allow: values
+                .parse("destinations.allow", "a list of networks such as 10.0.0.0/8,fd00::/8")?,
             dynamo: Dynamo {
                 endpoint: values.get("dynamo.endpoint").map(str::to_owned),
                 region: values.get("dynamo.region").map(str::to_owned),
@@ -136,10 +134,8 @@ impl FromStr for Networks {
             Ok(address) => Ok(address.into()),
             Err(_) => text.parse::<IpNet>().map_err(drop),
         };
-        match text.trim() {
-            "" => Ok(Self::default()),
-            text => text.split(',').map(str::trim).map(network).collect::<Result<_, _>>().map(Self),
-        }
+        let written = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+        written.map(network).collect::<Result<_, _>>().map(Self)
     }
 }
 

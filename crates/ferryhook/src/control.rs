@@ -27,6 +27,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 use tokio::sync::Semaphore;
 
+use crate::desk;
+
 pub use handlers::{Bell, Handlers, Turns};
 
 const NAME: &str = "control.sock";
@@ -47,6 +49,10 @@ pub enum Request {
     Backup(PathBuf),
     /// Answered with [`Outcome`](apply::Outcome).
     Apply(apply::Asked),
+    /// Answered with the text of a manifest.
+    Export,
+    /// Answered with what was asked for, or a [`Complaint`](crate::desk::Complaint).
+    Desk(desk::Asked),
 }
 
 #[derive(Debug, Serialize, Deserialize)]

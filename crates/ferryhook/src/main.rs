@@ -1,7 +1,7 @@
 //! The one binary: reads what the user wants, wires the parts together, runs.
 //!
 //! Exit codes: 0 done, 1 failed (stderr says how), 2 the command line makes no sense, or
-//! `schema plan` or `apply --dry-run` has found something to change.
+//! `schema plan` or `apply --dry-run` has found something to change, 4 what was named is not there.
 
 #![allow(
     unreachable_pub,
@@ -13,6 +13,7 @@ mod commands;
 mod config;
 mod control;
 mod copied;
+mod desk;
 mod echo;
 mod front;
 mod server;

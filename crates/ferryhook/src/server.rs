@@ -22,7 +22,7 @@ pub async fn run(
     wired: Wired,
     mut signals: Signals,
 ) -> anyhow::Result<()> {
-    let Wired { front, courier, readiness, tasks, store } = wired;
+    let Wired { front, courier, readiness, tasks, store, bell } = wired;
     let stop = async {
         signals.next().await;
         tracing::info!("stopping");
@@ -35,7 +35,7 @@ pub async fn run(
     };
     let cut = ferryhook_net::serve(listener, front, Bounds::default(), stop).await;
     let unfinished = courier.finish().await + tasks.finish(TASKS_GRACE).await;
-    drop((courier, readiness, store)); // the last to know the store, which closes here
+    drop((courier, readiness, store, bell)); // the last to know the store, which closes here
     if cut + unfinished > 0 {
         bail!("stopped with {cut} connections and {unfinished} tasks unfinished");
     }

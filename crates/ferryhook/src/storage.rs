@@ -31,6 +31,16 @@ pub async fn open(config: &Config, env: Env) -> anyhow::Result<Storage> {
     }
 }
 
+/// The same for a command that has nothing to do where nothing is: it makes no data directory.
+pub async fn open_existing(config: &Config, env: Env) -> anyhow::Result<Storage> {
+    if config.store != StoreKind::Embedded {
+        return open(config, env).await;
+    }
+    let config = EmbeddedConfig { create: false, ..EmbeddedConfig::new(&config.data) };
+    let engine = Arc::new(Embedded::open(config, env.clone())?);
+    Ok(Storage { store: Store::new(engine.clone(), env), embedded: Some(engine) })
+}
+
 #[cfg(not(feature = "aws"))]
 pub fn no_dynamo() -> anyhow::Error {
     anyhow::anyhow!("this build has no DynamoDB support; build with --features aws")

@@ -1,8 +1,13 @@
-//! What the process says about itself: log lines on stderr, and metrics.
+//! What the process says about itself: log lines on stderr, metrics, and traces.
+
+mod otlp;
 
 use std::io::{IsTerminal, stderr};
 
 use anyhow::Context;
+use ferryhook_core::Env;
+use ferryhook_flow::trace::Sink;
+use ferryhook_net::Tasks;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
@@ -26,4 +31,10 @@ pub fn metrics() -> anyhow::Result<PrometheusHandle> {
     let handle = builder.install_recorder().context("cannot record metrics")?;
     ferryhook_api::health::record_build(env!("CARGO_PKG_VERSION"));
     Ok(handle)
+}
+
+/// Where spans go, if the environment names a collector.
+pub fn traces(env: &Env, tasks: &Tasks) -> anyhow::Result<Option<Sink>> {
+    let settings = otlp::Settings::read(|name| std::env::var(name).ok())?;
+    settings.map(|settings| otlp::start(settings, env, tasks)).transpose()
 }

@@ -16,6 +16,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Config, StoreKind};
 use crate::control::{Bell, Control, Handlers, Turns};
+use crate::desk::Desk;
 use crate::front::Front;
 use crate::storage::{self, Storage};
 use crate::{echo, telemetry};
@@ -33,6 +34,7 @@ pub struct Wired {
     /// Awaited after the last connection has gone.
     pub tasks: Tasks,
     pub store: Store,
+    pub bell: Bell,
 }
 
 /// What a server is for.
@@ -50,6 +52,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     storage.store.plans().seed(&plans).await.context("cannot set up the plans")?;
     let metrics = telemetry::metrics()?;
     tasks.spawn("metrics", keep_up(metrics.clone(), tasks.stopping()));
+    let traces = telemetry::traces(&env, &tasks)?;
     let guard = Guard::new(config.destinations_allow.0.clone());
     let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
     let courier = Courier::new(Parts {
@@ -64,13 +67,16 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         )),
         guard: guard.clone(),
         shared: config.store == StoreKind::Dynamodb,
+        traces: traces.clone(),
     });
-    let bell = bell(&courier, &tasks);
-    control(config, &env, &storage, guard, bell, &tasks);
+    let bell = bell(&routes, &courier, &tasks);
+    let desk = Desk::of(courier.clone(), storage.store.clone(), env.clone(), routes.clone());
+    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
     let settings = ingest::Settings {
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         remember: DAY * config.dynamo.ttl_days,
         body_within: config.ingest.body_within,
+        traces,
     };
     let hand_over = Arc::new(courier.clone());
     let ingest =
@@ -84,13 +90,15 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         Purpose::Development => router(app).merge(echo::router(store.clone(), env.clone())),
     };
     let front = Front { ingest, router, env };
-    Ok(Wired { front, courier, readiness, tasks, store })
+    Ok(Wired { front, courier, readiness, tasks, store, bell })
 }
 
 /// Rung by whoever changes a source or a connection in this process.
-fn bell(courier: &Courier, tasks: &Tasks) -> Bell {
-    let (courier, tasks) = (courier.clone(), tasks.clone());
+fn bell(routes: &Routes, courier: &Courier, tasks: &Tasks) -> Bell {
+    let (routes, courier, tasks) = (routes.clone(), courier.clone(), tasks.clone());
     Arc::new(move |changed| {
+        // Before whoever asked for the change hears that it is made.
+        routes.forget(changed.source);
         let courier = courier.clone();
         tasks.spawn("change", async move { courier.changed(Some(changed.source)).await });
     })
@@ -98,7 +106,14 @@ fn bell(courier: &Courier, tasks: &Tasks) -> Bell {
 
 /// A server that cannot have the socket (its name is too long, the file system knows none) serves
 /// all the same; only a backup or a change has to wait until it stops.
-fn control(config: &Config, env: &Env, storage: &Storage, guard: Guard, bell: Bell, tasks: &Tasks) {
+fn control(
+    config: &Config,
+    env: &Env,
+    storage: &Storage,
+    guard: Guard,
+    (bell, desk): (Bell, Desk),
+    tasks: &Tasks,
+) {
     let Some(engine) = storage.embedded.clone() else { return };
     let handlers = Handlers {
         store: storage.store.clone(),
@@ -107,6 +122,7 @@ fn control(config: &Config, env: &Env, storage: &Storage, guard: Guard, bell: Be
         guard,
         bell,
         turns: Turns::default(),
+        desk,
     };
     match Control::listen(&config.data, handlers) {
         Ok(control) => {

@@ -3,9 +3,10 @@
 //! Reads and writes nothing; new ids, secrets and the time come from [`Env`].
 
 use ferryhook_core::connection::{self, DestinationType, PipelineOrder};
+use ferryhook_core::dedup::EVENT_TYPE_SETTING;
 use ferryhook_core::secret::Previous;
 use ferryhook_core::source::{self, ConnectionType};
-use ferryhook_core::{Connection, Env, Id, Secret, Source, Timestamp};
+use ferryhook_core::{Connection, Env, Id, Map, Secret, Source, Timestamp, split};
 use ferryhook_store::Stored;
 use ferryhook_store::repositories::Edit;
 use serde::Serialize;
@@ -261,10 +262,6 @@ fn new_connection(source: &Source, env: &Env) -> Connection {
 /// The fields in which two records differ, as the file calls them. Going by the stored form, so
 /// that a field added later is not forgotten here.
 fn differing<T: Serialize>(was: &T, now: &T) -> Vec<String> {
-    let form = |record| match serde_json::to_value(record) {
-        Ok(Json::Object(form)) => form,
-        _ => Default::default(),
-    };
     let (was, now) = (form(was), form(now));
     let mut fields: Vec<String> = now
         .keys()
@@ -275,6 +272,17 @@ fn differing<T: Serialize>(was: &T, now: &T) -> Vec<String> {
         .collect();
     fields.dedup();
     fields
+}
+
+/// The stored attributes, with the fields that are kept among a source's settings beside them.
+fn form(record: &impl Serialize) -> Map {
+    let Ok(Json::Object(mut form)) = serde_json::to_value(record) else { return Map::new() };
+    for field in [split::SETTING, EVENT_TYPE_SETTING] {
+        let setting =
+            form.get_mut("config").and_then(|config| config.as_object_mut()?.remove(field));
+        form.extend(setting.map(|value| (field.to_owned(), value)));
+    }
+    form
 }
 
 /// What the file calls a stored attribute; nothing for those that only follow others.

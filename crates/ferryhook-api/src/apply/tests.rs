@@ -132,6 +132,7 @@ sources:
   - name: orders
     provider: github
     dedup: body.id
+    eventType: body.kind
     split: true
     bodyBytesMax: 9
     signingSecret: s
@@ -152,13 +153,13 @@ sources:
       - { name: crm, url: 'https://example.com/b', status: active }
 ";
     insta::assert_snapshot!(desk.says(text, &[]).await, @r#"
-    Changed orders ["provider", "config", "signingSecret", "verificationMode", "bodyBytesMax", "dedup", "customResponse"]
+    Changed orders ["provider", "signingSecret", "verificationMode", "bodyBytesMax", "dedup", "customResponse", "split", "eventType"]
     Changed orders/warehouse ["url", "method", "headers", "signingSecret", "eventTypes", "retry", "timeoutMs", "concurrency", "ratePerSecond", "ordering"]
     Changed orders/crm ["status"]
     0 unchanged
     "#);
     insta::assert_snapshot!(desk.says(HOOKS, &[]).await, @r#"
-    Changed orders ["provider", "config", "signingSecret", "verificationMode", "bodyBytesMax", "dedup", "customResponse"]
+    Changed orders ["provider", "signingSecret", "verificationMode", "bodyBytesMax", "dedup", "customResponse", "split", "eventType"]
     Changed orders/warehouse ["url", "method", "headers", "eventTypes", "retry", "timeoutMs", "concurrency", "ratePerSecond", "ordering"]
     Changed orders/crm ["status"]
     0 unchanged
@@ -182,8 +183,8 @@ sources:
     2 unchanged
     ");
     insta::assert_snapshot!(desk.says("sources: [{ name: billing }]", &["prune", "dry-run"]).await, @"
-    Deleted orders/warehouse []
     Deleted orders/crm []
+    Deleted orders/warehouse []
     Deleted orders []
     1 unchanged
     ");
@@ -263,7 +264,7 @@ async fn a_file_with_mistakes_changes_nothing() {
     let error = desk.run("sources:\n  - name: good\n  - nmae: bad\n", &[]).await.unwrap_err();
     insta::assert_snapshot!(error, @"
     hooks.yaml has mistakes, so nothing was changed
-    hooks.yaml:3:5: sources[1].nmae: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, split, customResponse, config, connections
+    hooks.yaml:3:5: sources[1].nmae: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, eventType, split, customResponse, config, connections
     hooks.yaml:3:5: sources[1]: name is missing
     ");
     assert_eq!(owner::find(&desk.store).await.unwrap(), None);

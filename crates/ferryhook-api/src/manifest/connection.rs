@@ -2,6 +2,7 @@
 
 use ferryhook_core::connection::{Method, OrderingPolicy, Status};
 use ferryhook_core::event_types::EventTypes;
+use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::{Headers, Secret, limits, outgoing};
 
@@ -145,7 +146,10 @@ fn retry(at: &At<'_>) -> Option<String> {
 
 fn ordering(at: &At<'_>) -> Option<Ordering> {
     let fields = at.fields("ordering", &["key", "policy", "skipAfter"])?;
-    let key = fields.required("key").and_then(|at| at.short_text(limits::ORDERING_KEY_BYTES_MAX));
+    let key = fields.required("key").and_then(|at| {
+        let text = at.text()?;
+        at.accept(OrderKey::parse(&text)).map(|_| text)
+    });
     let most = limits::ATTEMPTS_MAX as u16;
     let after = fields.get("skipAfter").map(|at| (at.number(1..=most), at));
     let policy = match fields.get("policy") {

@@ -72,7 +72,7 @@ impl<'a> At<'a> {
             self.expected("a map");
             return Vec::new();
         };
-        fields.iter().map(|(name, node)| (&*name.text, self.into_field(&name.text, node))).collect()
+        fields.iter().map(|(name, node)| (&*name.text, self.field(&name.text, node))).collect()
     }
 
     pub(super) fn list(&self) -> Vec<At<'a>> {
@@ -192,7 +192,7 @@ impl<'a> At<'a> {
         }
     }
 
-    fn into_field(&self, name: &str, node: &'a Node) -> At<'a> {
+    fn field(&self, name: &str, node: &'a Node) -> At<'a> {
         At { reading: self.reading, node, path: self.path_to(name) }
     }
 }
@@ -201,7 +201,7 @@ impl<'a> Fields<'a> {
     /// A field without a value counts as one that is not there.
     pub(super) fn get(&self, name: &str) -> Option<At<'a>> {
         let (_, node) = self.fields.iter().find(|(field, _)| field.text == name)?;
-        Some(self.whole.into_field(name, node)).filter(|field| !field.is_nothing())
+        Some(self.whole.field(name, node)).filter(|field| !field.is_nothing())
     }
 
     pub(super) fn required(&self, name: &str) -> Option<At<'a>> {

@@ -1,6 +1,8 @@
 //! A source, as it is written down.
 
+use ferryhook_core::dedup::{EVENT_TYPE_SETTING, Rule, event_type_rule};
 use ferryhook_core::source::{CustomResponse, Status, VerificationMode};
+use ferryhook_core::split::{self, Split};
 use ferryhook_core::{Map, Secret, limits};
 use serde_json::Value as Json;
 
@@ -15,14 +17,12 @@ const FIELDS: &[&str] = &[
     "verificationMode",
     "bodyBytesMax",
     "dedup",
+    "eventType",
     "split",
     "customResponse",
     "config",
     "connections",
 ];
-
-/// Kept among the source's settings.
-const SPLIT: &str = "split";
 
 const PROVIDER: &str = "custom";
 const PROVIDER_BYTES_MAX: usize = 64;
@@ -62,13 +62,24 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
         .get("bodyBytesMax")
         .and_then(|at| at.number(1..=limits::BODY_BYTES_MAX as u64))
         .and_then(|bytes| u32::try_from(bytes).ok());
-    let dedup_expression = fields.get("dedup").and_then(|at| dedup(&at));
+    let dedup_expression = fields.get("dedup").as_ref().and_then(expression);
     let custom_response = fields.get("customResponse").and_then(|at| custom_response(&at));
     let mut config = fields.get("config").and_then(|at| config(&at)).unwrap_or_default();
     if let Some(at) = fields.get("split") {
-        config.insert(SPLIT.to_owned(), at.json());
+        let written = at.json();
+        at.accept(Split::parse(Some(&written), provider.as_deref().unwrap_or_default()));
+        config.insert(split::SETTING.to_owned(), written);
+    }
+    let event_type = fields.get("eventType");
+    if let Some(text) = event_type.as_ref().and_then(expression) {
+        config.insert(EVENT_TYPE_SETTING.to_owned(), text.into());
     }
     let connections = fields.get("connections").map(|at| connections(&at)).unwrap_or_default();
+    let has_types = provider.as_deref().is_none_or(|name| event_type_rule(name).is_some());
+    if !has_types && event_type.is_none() && connections.iter().any(|c| !c.event_types.is_empty()) {
+        // Nothing would ever be delivered.
+        at.complain("eventTypes of a connection need an eventType here, such as body.type");
+    }
     Some(SourceSpec {
         name: name?,
         provider: provider?,
@@ -93,8 +104,10 @@ fn provider(at: &At<'_>) -> Option<String> {
     Some(text)
 }
 
-fn dedup(at: &At<'_>) -> Option<String> {
-    at.text()
+fn expression(at: &At<'_>) -> Option<String> {
+    let text = at.text()?;
+    at.accept(Rule::parse(&text))?;
+    Some(text)
 }
 
 fn custom_response(at: &At<'_>) -> Option<CustomResponse> {
@@ -142,9 +155,11 @@ fn config(at: &At<'_>) -> Option<Map> {
         at.complain(format!("must have at most {max} bytes as JSON, not {bytes}"));
         return None;
     }
-    if map.contains_key(SPLIT) {
-        at.complain("split is a field of the source, not of its config");
-        return None;
+    for field in [split::SETTING, EVENT_TYPE_SETTING] {
+        if map.contains_key(field) {
+            at.complain(format!("{field} is a field of the source, not of its config"));
+            return None;
+        }
     }
     Some(map)
 }

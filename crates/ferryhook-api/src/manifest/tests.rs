@@ -58,6 +58,7 @@ fn every_field_is_read() {
             verificationMode: mark
             bodyBytesMax: 1024
             dedup: body.id
+            eventType: body.kind
             split: data.events
             customResponse: { status: 202, contentType: text/xml, body: <ok/> }
             config: { region: eu, retries: 3 }
@@ -90,7 +91,8 @@ fn every_field_is_read() {
         (response.status, &*response.content_type, &*response.body),
         (202, "text/xml", "<ok/>")
     );
-    let config = json!({ "region": "eu", "retries": 3, "split": "data.events" });
+    let config =
+        json!({ "region": "eu", "retries": 3, "split": "data.events", "eventType": "body.kind" });
     assert_eq!(serde_json::Value::from(source.config.clone()), config);
 
     let connection = &source.connections[0];
@@ -156,9 +158,15 @@ sources:
         url: https://example.com
   - name: twice
     config: { split: true }
+  - name: rules
+    dedup: order.id
+    eventType: [a]
+    split: 7
+  - name: untyped
+    connections: [{ name: a, url: 'https://example.com', eventTypes: [order.*] }]
 version: 1
 "), @r#"
-    3:5: sources[0].nmae: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, split, customResponse, config, connections
+    3:5: sources[0].nmae: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, eventType, split, customResponse, config, connections
     3:5: sources[0]: name is missing
     4:13: sources[0].status: must be one of active, paused, not "off"
     5:31: sources[0].signingSecret.$secret: the environment has no variable NOT_SET
@@ -173,7 +181,11 @@ version: 1
     18:9: sources[2].connections[2]: connection 1 is called "same" too
     20:5: sources[3]: source 2 is called "twice" too
     21:13: sources[3].config: split is a field of the source, not of its config
-    22:1: version: no such field; a manifest has sources
+    23:12: sources[4].dedup: a path starts with body, headers, query, path or $ (such as body.id), not with "order"
+    24:16: sources[4].eventType: must be text, not a list
+    25:12: sources[4].split: split is "array", the path of an array such as "data.events", true or false
+    26:5: sources[5]: eventTypes of a connection need an eventType here, such as body.type
+    28:1: version: no such field; a manifest has sources
     "#);
 }
 
@@ -195,6 +207,7 @@ fn complaints_about_connections_say_what_is_wrong() {
         "concurrency: 1001",
         "ratePerSecond: fast",
         "ordering: {policy: block}",
+        "ordering: {key: order}",
         "ordering: {key: body.a, policy: skip}",
         "ordering: {key: body.a, policy: park, skipAfter: 2}",
         "signingSecret: ''",
@@ -209,6 +222,7 @@ fn complaints_about_connections_say_what_is_wrong() {
     6:25: sources[0].connections[0].headers.Host: Host belongs to the transport of each request and cannot be set
     6:35: sources[0].connections[0].headers.b c: "b c" is not a header name: letters, digits and !#$%&'*+-.^_`|~ only
     6:21: sources[0].connections[0].eventTypes: must be a list, not text
+    2:5: sources[0]: eventTypes of a connection need an eventType here, such as body.type
     6:21: sources[0].connections[0].eventTypes: an event type must not be empty; leave the list empty to get every event
     6:16: sources[0].connections[0].retry: a wait is at most 86400 seconds, not 86401
     6:16: sources[0].connections[0].retry: the retry configuration is not understood: unknown field `jitter`, expected one of `schedule`, `jitterPercent`, `rules`
@@ -217,6 +231,7 @@ fn complaints_about_connections_say_what_is_wrong() {
     6:22: sources[0].connections[0].concurrency: must be a whole number from 1 to 1000
     6:24: sources[0].connections[0].ratePerSecond: must be a number, not text
     6:19: sources[0].connections[0].ordering: key is missing
+    6:25: sources[0].connections[0].ordering.key: a path starts with body, headers, query, path or $ (such as body.id), not with "order"
     6:19: sources[0].connections[0].ordering: skipAfter is missing: how many attempts until the next event goes ahead
     6:58: sources[0].connections[0].ordering.skipAfter: means something only with policy: skip
     6:24: sources[0].connections[0].signingSecret: must have 1 to 1024 bytes, not 0

@@ -7,7 +7,10 @@
 
 use Batch::{At, Body, No};
 
-use super::{Arriving, Rule};
+use serde_json::Value;
+
+use super::{Arriving, BadRule, EVENT_TYPE_SETTING, Rule};
+use crate::Source;
 
 struct Provider {
     name: &'static str,
@@ -224,6 +227,15 @@ impl Rule {
 /// Where this provider says what type an event is. For whoever asks for more than one event.
 pub fn event_type_rule(provider: &str) -> Option<Rule> {
     preset(find(provider)?.event_type)
+}
+
+/// The same for a source, whose own word (`eventType` among its settings) counts before that of
+/// its provider.
+pub fn event_type_rule_of(source: &Source) -> Result<Option<Rule>, BadRule> {
+    match source.config.get(EVENT_TYPE_SETTING).and_then(Value::as_str) {
+        Some(expression) => Rule::parse(expression).map(Some),
+        None => Ok(event_type_rule(&source.provider)),
+    }
 }
 
 pub fn event_type_of(provider: &str, arriving: &Arriving<'_>) -> Option<String> {

@@ -135,14 +135,17 @@ impl Delivery {
         self.moved(cancelled, now)
     }
 
-    /// Begins again, due at once and with all the attempts of the policy before it. One that is
-    /// still open goes on as it was.
+    /// Begins again, due at once and with all the attempts of the policy before it: in the lane of
+    /// replays, or where it was parked, because those behind it wait there. One that is still open
+    /// goes on as it was.
     pub fn replay(&self, now: Timestamp) -> Self {
-        if !self.is_settled() {
-            return self.clone();
-        }
+        let lane = match self.state {
+            State::Held { reason: Hold::Parked, .. } => self.lane,
+            _ if self.is_settled() => Lane::Replay,
+            _ => return self.clone(),
+        };
         let waiting = State::Waiting { next_attempt_at: now };
-        Self { lane: Lane::Replay, attempts_before: self.attempts, ..self.moved(waiting, now) }
+        Self { lane, attempts_before: self.attempts, ..self.moved(waiting, now) }
     }
 
     /// Another attempt if the policy has one left.

@@ -131,6 +131,19 @@ fn a_replay_counts_on_but_has_the_whole_schedule_again() {
     assert_eq!(once.replay(NOW), once, "an open one goes on as it was");
 }
 
+/// Those behind it wait where it stands, and it goes before them.
+#[test]
+fn a_parked_one_begins_again_where_it_stands() {
+    let state = State::Held { reason: Hold::Parked, next_attempt_at: NOW };
+    let parked = Delivery { state, attempts: 8, ..planned() };
+    let later = NOW + Duration::from_secs(60);
+    let replayed = parked.replay(later);
+    assert_eq!((replayed.lane, replayed.attempts_before), (Lane::Live, 8));
+    assert_eq!(replayed.due_at(), Some(later));
+    let paused = parked.release(NOW).hold(Hold::ConnectionPaused, NOW);
+    assert_eq!(paused.replay(later), paused, "what only waits for a pause to end goes on");
+}
+
 #[test]
 fn only_a_due_delivery_can_be_leased_and_only_once() {
     let later = NOW + Duration::from_secs(60);

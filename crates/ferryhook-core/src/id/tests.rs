@@ -44,6 +44,16 @@ fn only_sortable_ids_tell_their_time() {
     assert_eq!(Id::<Crate>::new(&env).made_at(), None);
 }
 
+/// Also where every digit carries over.
+#[test]
+fn the_next_in_order_is_behind() {
+    let env = Env::fixed("2026-01-01T00:00:00Z");
+    let id = Id::<Parcel>::new(&env);
+    assert!(id < id.following() && id.following() < id.following().following());
+    let last: Id<Parcel> = "prc_0123456zzzzzzzzz".parse().unwrap();
+    assert_eq!(last.following().as_str(), "prc_0123457---------");
+}
+
 proptest! {
     #[test]
     fn sorting_by_id_is_sorting_by_time(a in 0i64..1 << 48, b in 0i64..1 << 48) {

@@ -6,8 +6,8 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::delivery::{Lane, State};
 use crate::secret::Previous;
 use crate::{
-    Attempt, Claim, Connection, Delivery, Event, Headers, Rejection, Source, claim, connection,
-    event, rejection, source,
+    Attempt, Claim, Connection, Delivery, Event, Headers, Rejection, Replay, Source, claim,
+    connection, event, rejection, replay, source,
 };
 
 pub fn source() -> Source {
@@ -164,6 +164,25 @@ pub fn rejection() -> Rejection {
         body: r#"{"id":"evt_1"}"#.into(),
         body_truncated: true,
         rejected_at: CREATED,
+        expires_at: Some(EXPIRES),
+    }
+}
+
+pub fn replay() -> Replay {
+    let event_id = id("evt_-OhqqeV-00000001");
+    Replay {
+        id: id("rpl_-OhqqeV-00000001"),
+        account_id: id("acc_0000000000000001"),
+        selection: replay::Selection::Ids { ids: vec![event_id, id("evt_-OhqqeV-00000002")] },
+        connections: vec![id("conn_0000000000000001")],
+        rate_per_second: 100,
+        state: replay::State::Running { lease_until: UPDATED },
+        counts: replay::Counts { matched: 7, replayed: 4, skipped: 2, failed: 1 },
+        position: Some(replay::Position { received_at: CREATED, event_id }),
+        waiting_for: Some(id("conn_0000000000000001")),
+        last_error: text("there is no such event"),
+        created_at: CREATED,
+        updated_at: UPDATED,
         expires_at: Some(EXPIRES),
     }
 }

@@ -133,7 +133,8 @@ fn an_event() {
         "eventId S, sourceId S, userId S, status S, headers? S, body? S, sourceIp? S, \
          contentType? S, method? S, receivedAt N(ms), processedAt? N(ms), deliveredAt? N(ms), \
          expiresAt? N(s), event_type? S, payload? M, retry_count N, metadata? M, accountId S, \
-         origin S, dedupKey? S, duplicateCount? N, path? S, query? S, pendingSince? N(ms)",
+         origin S, dedupKey? S, duplicateCount? N, path? S, query? S, pendingSince? N(ms), \
+         processingTries? N, processingError? S",
     );
 }
 
@@ -142,7 +143,7 @@ fn a_delivery() {
     stored(
         &delivery(),
         "eventId S, connectionId S, sourceId S, accountId S, state S, nextAttemptAt N(ms), \
-         lane S, attempts N, attemptsBefore? N, lastStatusCode? N, lastError? S, \
+         lane S, attempts N, attemptsBefore? N, lastStatusCode? N, lastError? S, orderKey? S, \
          createdAt N(ms), updatedAt N(ms), expiresAt? N(s)",
     );
 }
@@ -164,6 +165,16 @@ fn a_rejection() {
         "rejectionId S, sourceId S, accountId S, cause S, detail? S, method S, path? S, \
          query? S, contentType? S, sourceIp? S, headers? S, body? S, bodyTruncated BOOL, \
          rejectedAt N(ms), expiresAt? N(s)",
+    );
+}
+
+#[test]
+fn a_replay() {
+    stored(
+        &replay(),
+        "replayId S, accountId S, selection S, ids L, connections? L, ratePerSecond N, state S, \
+         leaseUntil N(ms), matched N, replayed N, skipped N, failed N, position? M, \
+         waitingFor? S, lastError? S, createdAt N(ms), updatedAt N(ms), expiresAt? N(s)",
     );
 }
 
@@ -290,6 +301,8 @@ fn an_unknown_word_is_an_error() {
     refuses(&delivery(), "state");
     refuses(&delivery(), "lane");
     refuses(&rejection(), "cause");
+    refuses(&replay(), "state");
+    refuses(&replay(), "selection");
     refuses(&claim(), "state");
     refuses(&schedule(), "scheduleType");
     refuses(&run(), "status");
@@ -303,9 +316,10 @@ fn sortable_sample_ids_carry_a_moment() {
     let made = [
         event().id.made_at(),
         rejection().id.made_at(),
+        replay().id.made_at(),
         run().id.made_at(),
         activity().id.made_at(),
         notification().id.made_at(),
     ];
-    assert_eq!(made, [Some(CREATED); 5]);
+    assert_eq!(made, [Some(CREATED); 6]);
 }

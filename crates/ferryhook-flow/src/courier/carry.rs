@@ -11,17 +11,17 @@ use ferryhook_net::client::Timing;
 use ferryhook_store::Stored;
 use futures_util::FutureExt;
 
-use super::Courier;
-use super::settle::Outcomes;
+use super::settle::{Left, Outcomes};
+use super::{Courier, lane_of};
 use crate::attempt::{self, Made};
 use crate::lanes::{Felt, LaneOf, Piece, Work};
 use crate::limits;
 use crate::parcel::Parcel;
-use crate::routes::Way;
+use crate::routes::{Route, Way};
 
 /// The delivery in hand, with its event.
 pub(super) enum Hand {
-    Fresh { parcel: Arc<Parcel>, place: usize, delivery: Delivery },
+    Fresh { parcel: Arc<Parcel>, place: usize, delivery: Box<Delivery> },
     Stored { event: Box<Stored<Event>>, delivery: Box<Stored<Delivery>> },
 }
 
@@ -44,29 +44,37 @@ impl Hand {
 impl Courier {
     pub(super) async fn carry(&self, of: LaneOf, work: Work) {
         let (event, key) = (work.event, work.order_key.clone());
-        let again = self.carry_once(&of, work).await;
+        let left = self.carry_once(&of, work).await;
         let now = self.0.now();
-        self.0.lanes().lanes.settled(&of, event, key.as_deref(), again, now);
+        let mut watched = self.0.lanes();
+        let is_unknown = matches!(left, Left::Unknown);
+        let again = match left {
+            Left::Again(work) => Some(work),
+            Left::Nothing | Left::Unknown => None,
+        };
+        watched.lanes.settled(&of, event, key.as_deref(), again, now);
+        if is_unknown {
+            watched.lanes.noted(of, now.wall, now);
+        }
+        drop(watched);
         self.pump();
     }
 
-    /// The delivery, if its lane has to see it again.
-    async fn carry_once(&self, of: &LaneOf, work: Work) -> Option<Work> {
+    async fn carry_once(&self, of: &LaneOf, work: Work) -> Left {
         let since = work.since;
-        let hand = match self.pick_up(work.piece).await {
-            Some(hand) => hand,
-            None => {
-                self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
-                return None;
-            }
-        };
-        let route = self.0.until_stored(|| self.0.routes.find(of.source)).await;
-        let Some(route) = route else {
+        let Some(hand) = self.pick_up(work.piece).await else {
             self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
-            return None;
+            return Left::Unknown;
+        };
+        let Some(route) = self.route_in_time(of).await else {
+            self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
+            return Left::Nothing; // the process is stopping
         };
         let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
         let way = ways.iter().find(|way| way.connection.id == of.id.connection);
+        if let Some(way) = way.filter(|way| lane_of(way, of.id.lane).terms != of.terms) {
+            self.apply(way); // it has changed, and nobody said so
+        }
         let outcomes = match way {
             None => {
                 let reason = match route {
@@ -84,11 +92,31 @@ impl Courier {
         self.settle(of, hand, outcomes, since).await
     }
 
+    /// The route as it is when the destination's rate allows the next attempt. Whoever comes too
+    /// late for the moment that was theirs gets another.
+    async fn route_in_time(&self, of: &LaneOf) -> Option<Option<Arc<Route>>> {
+        let find = || self.0.routes.find(of.source);
+        let mut route = self.0.until_stored(find).await?;
+        for _ in 0..limits::CONFLICT_TRIES_MAX {
+            let now = self.0.now().passed;
+            let at = self.0.lanes().lanes.reserve(of.id, self.0.now());
+            if at <= now {
+                break;
+            }
+            tokio::time::sleep(at - now).await;
+            route = self.0.until_stored(find).await?;
+            if self.0.now().passed <= at + limits::PACE_GRAIN {
+                break;
+            }
+        }
+        Some(route)
+    }
+
     async fn pick_up(&self, piece: Piece) -> Option<Hand> {
         match piece {
             Piece::Fresh(parcel, place) => {
                 let delivery = parcel.delivery(place).await?;
-                Some(Hand::Fresh { parcel, place, delivery })
+                Some(Hand::Fresh { parcel, place, delivery: Box::new(delivery) })
             }
             Piece::Stored(delivery) => {
                 let delivery = match self.0.shared {
@@ -118,9 +146,13 @@ impl Courier {
     async fn withdraw(&self, delivery: &Stored<Delivery>) {
         let cancelled = delivery.cancel(Cancel::Requested, self.0.now().wall);
         let deliveries = self.0.store.deliveries();
-        if let Err(error) = deliveries.replace(delivery, cancelled).await {
-            tracing::debug!(%error, event.id = %delivery.event_id, "a delivery without its event");
-        }
+        let replace = self.0.until_stored(async || {
+            match deliveries.replace(delivery, cancelled.clone()).await {
+                Err(error) if error.is_refused() => Ok(()), // it is gone as well
+                other => other.map(drop),
+            }
+        });
+        replace.await;
     }
 
     fn without_attempt(&self, of: &LaneOf, next: impl FnOnce(Timestamp) -> Delivery) -> Outcomes {
@@ -132,8 +164,9 @@ impl Courier {
     async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
         let inner = &self.0;
         let (event, delivery) = (hand.event(), hand.delivery());
+        let (outbound, traces) = (&*inner.outbound, inner.traces.as_ref());
         let sending =
-            attempt::attempt(&*inner.outbound, &inner.guard, &inner.env, event, delivery, way);
+            attempt::attempt(outbound, &inner.guard, &inner.env, event, delivery, way, traces);
         let made = match AssertUnwindSafe(sending).catch_unwind().await {
             Ok(made) => made,
             Err(_) => crashed(event, delivery, way, inner.env.now()),

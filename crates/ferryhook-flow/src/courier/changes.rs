@@ -1,76 +1,98 @@
 //! What becomes of lanes when sources and connections change.
 
-use std::sync::Arc;
-
 use ferryhook_core::connection::Status;
-use ferryhook_core::delivery::{Hold, Lane};
+use ferryhook_core::delivery::{Consequence, Hold, Lane};
 use ferryhook_core::{Id, Source, source};
 
+use super::carry::Hand;
+use super::gate::Behind;
+use super::settle::Outcomes;
 use super::{Courier, lane_of};
-use crate::lanes::{LaneOf, Piece, Terms, Work};
+use crate::lanes::{LaneId, LaneOf, Piece, Terms, Work};
 use crate::limits;
-use crate::routes::Route;
+use crate::routes::Way;
 
 impl Courier {
     /// The source or one of its connections changed, or anything may have.
     pub async fn changed(&self, source: Option<Id<Source>>) {
-        match source {
-            Some(source) => self.0.routes.forget(source),
-            None => self.0.routes.forget_all(),
-        }
         let mut lanes = self.0.lanes().lanes.of_source(source);
         lanes.sort_unstable();
         let mut sources: Vec<_> = lanes.iter().map(|(_, source)| *source).chain(source).collect();
         sources.sort_unstable();
         sources.dedup();
+        // Before anyone can see that a source is active again.
+        sources.iter().for_each(|id| self.close(*id));
+        match source {
+            Some(source) => self.0.routes.forget(source),
+            None => self.0.routes.forget_all(),
+        }
         for id in sources {
-            let route = match self.0.routes.find(id).await {
-                Ok(route) => route,
-                Err(error) => {
-                    tracing::warn!(%error, source.id = %id, "a change is seen a minute late");
-                    continue;
-                }
-            };
-            self.apply(route.as_ref());
-            let of_source = lanes.iter().filter(|(_, source)| *source == id);
-            for (lane, source) in of_source {
-                let is_there = route.iter().flat_map(|route| &route.ways);
-                if !is_there.clone().any(|way| way.connection.id == lane.connection) {
-                    self.drain(*lane, *source);
+            // Nobody would tell the lanes later, so this must not be left undone.
+            let Some(route) = self.0.until_stored(|| self.0.routes.find(id)).await else { return };
+            let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
+            ways.iter().for_each(|way| self.apply(way));
+            for (lane, _) in lanes.iter().filter(|(_, source)| *source == id) {
+                if !ways.iter().any(|way| way.connection.id == lane.connection) {
+                    self.drain(*lane, id);
                 }
             }
-            if let Some(route) = route.filter(|route| route.source.status == source::Status::Active)
-            {
-                crate::sweep::release_source(self, &route).await;
+            self.release(id).await;
+        }
+        self.pump();
+    }
+
+    /// An event came by a route on which these were paused. That may have been a moment ago, and a
+    /// lane that is closed does not find out by itself.
+    pub(super) async fn look_after(&self, source: Id<Source>, closed: &[LaneId]) {
+        let Some(route) = self.0.until_stored(|| self.0.routes.find(source)).await else { return };
+        let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
+        for lane in closed {
+            match ways.iter().find(|way| way.connection.id == lane.connection) {
+                Some(way) if way.connection.status == Status::Active => self.apply(way),
+                Some(_) => {}
+                None => self.drain(*lane, source),
             }
         }
         self.pump();
     }
 
-    /// Each connection's lane learns its new terms. One that is open now may have a queue.
-    fn apply(&self, route: Option<&Arc<Route>>) {
-        for way in route.iter().flat_map(|route| &route.ways) {
-            for lane in [Lane::Live, Lane::Replay] {
-                let of = lane_of(way, lane);
-                let now = self.0.now();
-                let mut watched = self.0.lanes();
-                let put_down = watched.lanes.changed(of, now);
-                if way.connection.status == Status::Active {
-                    watched.lanes.noted(of, now.wall, now);
-                }
-                drop(watched);
-                self.put_down(of, put_down);
+    /// Lets go on what was held for a source, if it is active, and then whoever waits for that at
+    /// the gate.
+    pub(super) async fn release(&self, source: Id<Source>) {
+        let _one_by_one = self.0.releasing.lock().await;
+        let release = async || match self.0.routes.find(source).await? {
+            Some(route) if route.source.status == source::Status::Active => {
+                crate::sweep::release(self, &route).await
             }
+            _ => Ok(()),
+        };
+        if self.0.until_stored(release).await.is_some() {
+            self.let_in(Behind::Release(source)).await;
+        }
+    }
+
+    /// Each connection's lane learns its new terms. One that is open now may have a queue.
+    pub(super) fn apply(&self, way: &Way) {
+        for lane in [Lane::Live, Lane::Replay] {
+            let of = lane_of(way, lane);
+            let now = self.0.now();
+            let mut watched = self.0.lanes();
+            let put_down = watched.lanes.changed(of, now);
+            if way.connection.status == Status::Active {
+                watched.lanes.noted(of, now.wall, now);
+            }
+            drop(watched);
+            self.put_down(of, put_down);
         }
     }
 
     /// The connection is gone: its lane goes on, and finds that out for each delivery.
-    fn drain(&self, id: crate::lanes::LaneId, source: Id<Source>) {
+    fn drain(&self, id: LaneId, source: Id<Source>) {
         let now = self.0.now();
         let mut watched = self.0.lanes();
         let Some(account) = watched.lanes.account_of(id) else { return };
-        let terms =
-            Terms { open: true, concurrency: limits::CONCURRENCY_DEFAULT, ..Terms::default() };
+        let (concurrency, together) = (limits::CONCURRENCY_DEFAULT, limits::CONCURRENCY_DEFAULT);
+        let terms = Terms { open: true, concurrency, together, ..Terms::default() };
         let of = LaneOf { id, account, source, terms };
         watched.lanes.changed(of, now);
         watched.lanes.noted(of, now.wall, now);
@@ -79,18 +101,21 @@ impl Courier {
     /// What was only in memory is stored as held.
     fn put_down(&self, of: LaneOf, works: Vec<Work>) {
         for work in works {
-            let Piece::Fresh(parcel, place) = work.piece else { continue };
+            let Work { piece: Piece::Fresh(parcel, place), event, due, since, .. } = work else {
+                continue;
+            };
             let courier = self.clone();
             self.0.tasks.spawn("hold", async move {
-                let inner = &courier.0;
-                let Some(delivery) = parcel.delivery(place).await else { return };
-                let now = inner.now().wall;
-                let held = delivery.hold(Hold::ConnectionPaused, now);
-                let write = || parcel.settle(&inner.store, place, &held, None, now);
-                if inner.until_stored(write).await.is_some() {
-                    inner.let_go(parcel.event.id);
-                    inner.lanes().lanes.held(of.id, now);
+                if let Some(delivery) = parcel.delivery(place).await {
+                    let held = delivery.hold(Hold::ConnectionPaused, courier.0.now().wall);
+                    let hand = Hand::Fresh { parcel, place, delivery: Box::new(delivery) };
+                    let outcomes =
+                        Outcomes { delivery: held, made: None, consequence: Consequence::Nothing };
+                    courier.settle(&of, hand, outcomes, since).await;
                 }
+                let now = courier.0.now();
+                courier.0.lanes().lanes.spilled(of.id, event, due, since, now);
+                courier.pump();
             });
         }
     }

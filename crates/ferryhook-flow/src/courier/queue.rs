@@ -54,7 +54,9 @@ impl Courier {
             last = last.max(if ordered { since } else { work.due });
             works.push(work);
         }
-        let rest = page.next.map(|_| (last, now));
+        // A page that leads no further is asked for again, but not at once.
+        let next = if last > from { now } else { now + limits::STORE_PAUSE_FIRST };
+        let rest = page.next.map(|_| (last, next));
         Ok((works, rest))
     }
 }

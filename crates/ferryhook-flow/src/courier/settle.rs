@@ -2,7 +2,7 @@
 //! stands because of it.
 
 use ferryhook_core::delivery::{Consequence, Hold, State};
-use ferryhook_core::{Delivery, Event, Timestamp};
+use ferryhook_core::{Attempt, Delivery, Event, Timestamp};
 use ferryhook_store::{Slice, StoreError, Stored};
 
 use super::carry::Hand;
@@ -20,85 +20,85 @@ pub(super) struct Outcomes {
     pub(super) consequence: Consequence,
 }
 
+/// What is left to do for a delivery when one attempt is over.
+pub(super) enum Left {
+    Nothing,
+    /// Its lane has to see it again.
+    Again(Work),
+    /// The queue knows: it is in other hands, or nobody can tell whether it is in ours.
+    Unknown,
+}
+
 impl Courier {
-    /// The delivery, if its lane has to see it again.
     pub(super) async fn settle(
         &self,
         of: &LaneOf,
         hand: Hand,
         outcomes: Outcomes,
         since: Timestamp,
-    ) -> Option<Work> {
+    ) -> Left {
         let inner = &self.0;
         self.tell(&hand, &outcomes);
         let Outcomes { delivery: next, made, consequence } = outcomes;
         let attempt = made.as_ref().map(|made| &made.attempt);
-        let settled = match &hand {
-            Hand::Fresh { parcel, place, .. } => {
-                let now = inner.now().wall;
-                let write = || parcel.settle(&inner.store, *place, &next, attempt, now);
-                let written = inner.until_stored(async || match write().await {
-                    // Someone changed the delivery in the store meanwhile.
-                    Err(error) if error.is_refused() => Ok(None),
-                    other => other.map(Some),
-                });
-                match written.await? {
-                    Some(Written::First) => {
-                        inner.let_go(parcel.event.id);
-                        parcel.stored(*place).await
-                    }
-                    Some(Written::Again) => parcel.stored(*place).await,
-                    Some(Written::Lost) => {
-                        inner.let_go(parcel.event.id);
-                        // Another's plan, or our own whose answer was lost: the queue knows.
-                        self.note(*of);
-                        None
-                    }
-                    None => {
-                        let write = || inner.write_over(&parcel.event, &next, attempt);
-                        inner.until_stored(write).await?
-                    }
-                }
-            }
-            Hand::Stored { event, delivery } => {
-                let write = || inner.write_stored(event, delivery, &next, attempt);
-                match inner.until_stored(write).await? {
-                    Some(settled) => Some(settled),
-                    None => {
-                        let write = || inner.write_over(event, &next, attempt);
-                        inner.until_stored(write).await?
-                    }
-                }
-            }
-        };
+        let written = inner.until_stored(|| inner.write(&hand, &next, attempt)).await;
+        if let (Hand::Fresh { parcel, .. }, Some(_)) = (&hand, &written) {
+            inner.let_go(parcel.event.id);
+        }
+        let Some(Some(settled)) = written else { return Left::Unknown };
         self.follow(of, hand.event(), consequence, made.as_ref()).await;
-        again(settled?, since)
+        again(settled, since).map_or(Left::Nothing, Left::Again)
     }
 }
 
 impl Inner {
+    /// The delivery as the store has it then, if it does.
+    async fn write(
+        &self,
+        hand: &Hand,
+        next: &Delivery,
+        attempt: Option<&Attempt>,
+    ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        let settled = match hand {
+            Hand::Fresh { parcel, place, .. } => {
+                match parcel.settle(&self.store, *place, next, attempt, self.now().wall).await? {
+                    Written::Stored => parcel.stored(*place).await,
+                    Written::Lost => None,
+                }
+            }
+            Hand::Stored { event, delivery } => {
+                self.write_stored(event, delivery, next, attempt).await?
+            }
+        };
+        match settled {
+            Some(settled) => Ok(Some(settled)),
+            None => self.write_over(hand.event(), next, attempt).await,
+        }
+    }
+
     /// `None` when the delivery is no longer what it was.
     async fn write_stored(
         &self,
         event: &Stored<Event>,
         was: &Stored<Delivery>,
         next: &Delivery,
-        attempt: Option<&ferryhook_core::Attempt>,
+        attempt: Option<&Attempt>,
     ) -> Result<Option<Stored<Delivery>>, StoreError> {
         let mut standing = event.standing();
         for _ in 0..limits::CONFLICT_TRIES_MAX {
             let page = Slice::default().limit(ferryhook_core::limits::PAGE_MAX);
-            let siblings = self.store.deliveries().list_by_event(event.id, page).await?.rows;
-            let current = siblings.iter().find(|one| one.connection_id == was.connection_id);
+            let mut siblings = self.store.deliveries().list_by_event(event.id, page).await?.rows;
+            let current = siblings.iter().position(|one| one.connection_id == was.connection_id);
+            let current = current.map(|place| siblings.swap_remove(place));
             if current.is_none_or(|current| current.revision != was.revision) {
                 return Ok(None);
             }
             let others = siblings.iter().map(|one| &one.record);
-            let others = others.filter(|one| one.connection_id != was.connection_id);
             let stands = standing.with(others.chain([next]), self.steady.now().wall);
             let with_event = (&**event, &standing, stands);
+            let beside = siblings.iter().map(|one| (&one.record, one.revision));
             let deliveries = self.store.deliveries();
-            match deliveries.settle(was, next.clone(), attempt, with_event).await {
+            match deliveries.settle(was, next.clone(), attempt, with_event, beside).await {
                 Ok((settled, _)) => return Ok(Some(settled)),
                 Err(error) if error.is_refused() => {
                     // A sibling moved the event on between the look and the write.
@@ -112,24 +112,30 @@ impl Inner {
     }
 
     /// The delivery was cancelled, replayed or leased by another while this attempt was made. The
-    /// attempt is kept under the next free number; what the other decided stays.
+    /// attempt counts as one more; what the other decided stays.
     async fn write_over(
         &self,
         event: &Event,
         next: &Delivery,
-        attempt: Option<&ferryhook_core::Attempt>,
+        attempt: Option<&Attempt>,
     ) -> Result<Option<Stored<Delivery>>, StoreError> {
-        let found = self.store.deliveries().find(event.id, next.connection_id).await?;
-        if let (Some(found), Some(attempt)) = (&found, attempt) {
-            let number = attempt.number.max(found.attempts.saturating_add(1));
-            let attempt = ferryhook_core::Attempt { number, ..attempt.clone() };
-            match self.store.attempts().record(&attempt).await {
-                Ok(()) => {}
-                Err(error) if error.is_refused() => {}
+        let deliveries = self.store.deliveries();
+        let mut found = deliveries.find(event.id, next.connection_id).await?;
+        for _ in 0..limits::CONFLICT_TRIES_MAX {
+            let (Some(was), Some(attempt)) = (&found, attempt) else { break };
+            if was.record == *next {
+                break; // an earlier try got through and its answer was lost
+            }
+            let attempt = Attempt { number: was.attempts.saturating_add(1), ..attempt.clone() };
+            match deliveries.count_attempt(was, &attempt).await {
+                Ok(counted) => return Ok(Some(counted)),
+                Err(error) if error.is_refused() => {
+                    found = deliveries.find(event.id, next.connection_id).await?;
+                }
                 Err(error) => return Err(error),
             }
         }
-        Ok(found)
+        deliveries.find(event.id, next.connection_id).await
     }
 
     /// By its key, which the id and the source make up.
@@ -145,19 +151,23 @@ impl Inner {
     }
 }
 
+/// When its lane has to see it; `None` when it is settled.
+pub(super) fn due(delivery: &Delivery) -> Option<Timestamp> {
+    match delivery.state {
+        State::Waiting { next_attempt_at } => Some(next_attempt_at),
+        State::Sending { lease_until } => Some(lease_until),
+        State::Held { reason: Hold::Parked, .. } => Some(Timestamp::from_millis(i64::MAX)),
+        State::Held { next_attempt_at, .. } => Some(next_attempt_at),
+        State::Delivered { .. } | State::Failed { .. } | State::Cancelled { .. } => None,
+    }
+}
+
 /// As its lane sees it next.
 pub(super) fn again(delivery: Stored<Delivery>, since: Timestamp) -> Option<Work> {
-    let due = match delivery.state {
-        State::Waiting { next_attempt_at } => next_attempt_at,
-        State::Sending { lease_until } => lease_until,
-        State::Held { reason: Hold::Parked, .. } => Timestamp::from_millis(i64::MAX),
-        State::Held { next_attempt_at, .. } => next_attempt_at,
-        State::Delivered { .. } | State::Failed { .. } | State::Cancelled { .. } => return None,
-    };
     Some(Work {
         event: delivery.event_id,
         order_key: order_key(&delivery),
-        due,
+        due: due(&delivery)?,
         since,
         bytes: 0,
         failures: delivery.attempts.saturating_sub(delivery.attempts_before),

@@ -4,7 +4,7 @@
 //! again. A crash forgets the last few seconds of counting; no event depends on it. When nothing
 //! came in, nothing is written.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ferryhook_core::{Account, Event, Id, Source, Timestamp, Usage, User};
@@ -80,18 +80,24 @@ impl Tallies {
 
     /// Adds everything to the store. What could not be added is kept for the next time.
     pub(super) async fn flush(&self, store: &Store) {
-        let taken: Vec<_> = self.0.each().map(|mut counts| std::mem::take(&mut *counts)).collect();
-        let mut writes: Vec<Write> = Vec::new();
-        for Counts { sources, days, copies } in taken {
-            for (id, of) in sources {
-                writes.push(Box::pin(self.clone().flush_source(store.clone(), id, of)));
-            }
-            for ((account, day), of) in days {
-                writes.push(Box::pin(self.clone().flush_day(store.clone(), account, day, of)));
-            }
-            for ((of, first), times) in copies {
-                writes.push(Box::pin(self.clone().flush_copies(store.clone(), of, first, times)));
-            }
+        // In order, so that a run is repeatable: where a count lies here is up to chance.
+        let mut all: (BTreeMap<_, _>, BTreeMap<_, _>, BTreeMap<_, _>) = Default::default();
+        for mut counts in self.0.each() {
+            let Counts { sources, days, copies } = std::mem::take(&mut *counts);
+            all.0.extend(sources);
+            all.1.extend(days);
+            all.2.extend(copies);
+        }
+        let (sources, days, copies) = all;
+        let mut writes: Vec<Write> = Vec::with_capacity(sources.len() + days.len() + copies.len());
+        for (id, of) in sources {
+            writes.push(Box::pin(self.clone().flush_source(store.clone(), id, of)));
+        }
+        for ((account, day), of) in days {
+            writes.push(Box::pin(self.clone().flush_day(store.clone(), account, day, of)));
+        }
+        for ((of, first), times) in copies {
+            writes.push(Box::pin(self.clone().flush_copies(store.clone(), of, first, times)));
         }
         if let Some((failed, error)) = writes::all(writes).await {
             tracing::warn!(%error, failed, "some counts were not stored; they are kept for later");

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use ferryhook_core::dedup::{Arriving, ledger_source};
 use ferryhook_core::split::Parts;
-use ferryhook_core::{Body, Claim, Event, Id, Timestamp};
+use ferryhook_core::{Body, Claim, Event, Timestamp};
 use ferryhook_store::repositories::Arrival;
 
 use super::letter::Letter;
@@ -43,8 +43,8 @@ struct Unpacking<'a> {
 impl Unpacking<'_> {
     fn one(&self, letter: Letter, body: Body) -> Result<Arrival, Refusal> {
         fits(&letter, &body)?;
-        let id = Id::at(self.now, &self.door.env);
-        let mut event = letter.into_event(self.route, id, self.now, body);
+        let (id, now) = self.door.names.next(self.now, &self.door.env);
+        let mut event = letter.into_event(self.route, id, now, body);
         let arriving = Arriving::of(&event);
         let (key, event_type) = (self.route.reading.dedup.key(&arriving), self.type_of(&arriving));
         (event.dedup_key, event.event_type) = (key, event_type);
@@ -64,14 +64,11 @@ impl Unpacking<'_> {
         if let Some(content_type) = parts.content_type {
             letter.content_type = Some(content_type.to_owned());
         }
-        let mut ids: Vec<Id<Event>> =
-            parts.bodies.iter().map(|_| Id::at(self.now, &self.door.env)).collect();
-        // In the order of the list, so that whoever sorts by id has the list again.
-        ids.sort_unstable();
-        let mut arrivals = Vec::with_capacity(ids.len());
-        for (index, (body, id)) in parts.bodies.into_iter().zip(ids).enumerate() {
+        let mut arrivals = Vec::with_capacity(parts.bodies.len());
+        for (index, body) in parts.bodies.into_iter().enumerate() {
             fits(&letter, &body)?;
-            let mut event = letter.clone().into_event(self.route, id, self.now, body);
+            let (id, now) = self.door.names.next(self.now, &self.door.env);
+            let mut event = letter.clone().into_event(self.route, id, now, body);
             let arriving = Arriving::of(&event);
             let key = self.route.reading.dedup.key_of_part(&arriving, index);
             let event_type = self.type_of(&arriving);

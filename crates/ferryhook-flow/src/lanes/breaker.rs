@@ -80,3 +80,6 @@ impl Breaker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@
 //! Two queues, served in turn: what has just arrived, and what was read from the store. Neither
 //! starves the other. Where order counts there is only the second, in the order of the events.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use ferryhook_core::{Account, Event, Id, Source, Timestamp};
 use super::breaker::Breaker;
 use super::pace::Pace;
 use super::width::Width;
-use super::{Terms, Work};
+use super::{Piece, Terms, Work};
 use crate::limits;
 use crate::moment::Moment;
 
@@ -25,11 +25,13 @@ pub(super) struct Lane {
     fresh: VecDeque<Work>,
     stored: VecDeque<Work>,
     fresh_is_next: bool,
-    /// Every event that is in a queue, being sent or being settled: the store still has it, and
-    /// it must not be read again.
+    /// Every event that is in a queue, being sent, being settled or being stored: the store may
+    /// have it, and it must not be read again.
     in_hand: HashSet<Id<Event>>,
-    /// Turned away and not yet in the store: what comes behind them must not pass them.
-    spilling: usize,
+    /// Those of them that have begun again in the store, which is not known here yet.
+    renewed: HashSet<Id<Event>>,
+    /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
+    spilling: BTreeSet<Id<Event>>,
     running: usize,
     running_keys: HashSet<Arc<str>>,
     backlog: Backlog,
@@ -44,14 +46,19 @@ pub(super) struct Lane {
 struct Backlog {
     /// When its first entry is due; nothing while it is known to be empty.
     due: Option<Timestamp>,
-    /// Everything before is in hand or settled. Reading starts here and so steps over nothing
-    /// that was deleted.
+    /// Everything before is in hand or settled; everything at all, at the end of time. Reading
+    /// starts here and so steps over nothing that was deleted.
     from: Timestamp,
+    /// The same for the last moment of which everything is: in order nothing behind it is sent as
+    /// long as there may be something to read.
+    known: Timestamp,
     reading: bool,
     /// When the oldest event of what was put back came.
     since: Option<Timestamp>,
-    /// Became known while a page was being read.
-    meanwhile: Option<Timestamp>,
+    /// Became known while a page was being read: when it is due and where in the queue it lies.
+    meanwhile: Option<(Timestamp, Timestamp)>,
+    /// Left our hands while a page was being read, which may show them as they were before.
+    gone_meanwhile: HashSet<Id<Event>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,15 +90,18 @@ impl Lane {
             stored: VecDeque::new(),
             fresh_is_next: true,
             in_hand: HashSet::new(),
-            spilling: 0,
+            renewed: HashSet::new(),
+            spilling: BTreeSet::new(),
             running: 0,
             running_keys: HashSet::new(),
             backlog: Backlog {
                 due: None,
-                from: Timestamp::default(),
+                from: Timestamp::MAX,
+                known: Timestamp::MAX,
                 reading: false,
                 since: None,
                 meanwhile: None,
+                gone_meanwhile: HashSet::new(),
             },
             width: Width::new(),
             breaker: Breaker::new(),
@@ -120,7 +130,7 @@ impl Lane {
     pub(super) fn offer(&mut self, work: Work) -> Result<(), Work> {
         let full = self.fresh.len() + self.stored.len() >= limits::FRESH_MAX;
         let in_order = self.terms.ordering.is_some();
-        let behind = in_order && (self.spilling > 0 || self.backlog.due.is_some());
+        let behind = in_order && (!self.spilling.is_empty() || self.backlog.due.is_some());
         if !self.terms.open || full || behind || self.backlog.reading && in_order {
             return self.turn_away(work);
         }
@@ -133,38 +143,57 @@ impl Lane {
     }
 
     pub(super) fn turn_away(&mut self, work: Work) -> Result<(), Work> {
-        self.defer();
+        self.defer(work.event);
         Err(work)
     }
 
-    pub(super) fn defer(&mut self) {
-        self.spilling += 1;
+    pub(super) fn defer(&mut self, event: Id<Event>) {
+        self.spilling.insert(event);
+        self.in_hand.insert(event);
     }
 
-    /// What was turned away is in the store now, or nowhere.
-    pub(super) fn spilled(&mut self) {
-        self.spilling = self.spilling.saturating_sub(1);
+    /// What was turned away or put down is in the store now.
+    pub(super) fn spilled(&mut self, event: Id<Event>, due: Timestamp, since: Timestamp) {
+        self.spilling.remove(&event);
+        self.let_go(event);
+        self.noted(due, due.min(since)); // in order it lies where its event came
     }
 
-    /// The store has something for this lane that is due then.
-    pub(super) fn noted(&mut self, due: Timestamp) {
-        let known = match self.backlog.reading {
-            true => &mut self.backlog.meanwhile,
-            false => &mut self.backlog.due,
-        };
-        *known = Some(known.map_or(due, |known| known.min(due)));
-        if self.terms.ordering.is_none() {
-            self.backlog.from = self.backlog.from.min(due);
+    /// The store has something for this lane that is due then and lies there in its queue, or
+    /// behind that.
+    pub(super) fn noted(&mut self, due: Timestamp, place: Timestamp) {
+        if self.backlog.reading {
+            let (known, from) = self.backlog.meanwhile.unwrap_or((due, place));
+            self.backlog.meanwhile = Some((known.min(due), from.min(place)));
+            return;
+        }
+        self.backlog.due = Some(self.backlog.due.map_or(due, |known| known.min(due)));
+        self.backlog.from = self.backlog.from.min(place);
+        self.backlog.known = self.backlog.known.min(place - Duration::from_millis(1));
+    }
+
+    /// What is known here of this delivery is out of date. If it waits it keeps its place, so that
+    /// nothing passes it, until a page has it as it is now; if it is just being settled, the page
+    /// after that has it.
+    pub(super) fn renewed(&mut self, event: Id<Event>) {
+        if self.in_hand.contains(&event) {
+            self.renewed.insert(event);
         }
     }
 
-    /// Everything in the store may be new to us.
-    pub(super) fn forget_backlog(&mut self, due: Timestamp) {
-        self.backlog.from = Timestamp::default();
-        self.noted(due);
+    fn renew(&mut self, work: Work) {
+        let mut waiting = self.stored.iter_mut();
+        if let Some(known) = waiting.find(|known| known.event == work.event)
+            && known.revision() < work.revision()
+        {
+            self.renewed.remove(&work.event);
+            *known = work;
+        }
     }
 
-    pub(super) fn ready(&self, now: Moment) -> Ready {
+    /// `started` as soon as everything that an earlier run has left is in its lane or in its queue:
+    /// before that nobody knows what is first.
+    pub(super) fn ready(&self, now: Moment, started: bool) -> Ready {
         if !self.terms.open {
             return Ready::Idle;
         }
@@ -172,7 +201,8 @@ impl Lane {
         if read.is_some_and(|at| at <= now.passed) {
             return Ready::Read;
         }
-        let send = self.sends(now);
+        let may_send = started || self.terms.ordering.is_none();
+        let send = may_send.then(|| self.sends(now)).flatten();
         if send.is_some_and(|at| at <= now.passed) {
             return Ready::Send;
         }
@@ -191,7 +221,9 @@ impl Lane {
         };
         // Where it rests, a few in sight are enough for the probe.
         let wanted = if self.breaker.is_closed() { in_sight / 2 } else { 1 };
-        if self.backlog.reading || self.stored.len() >= wanted {
+        let in_order = self.terms.ordering.is_some();
+        let is_behind = in_order && self.stored.front().is_some_and(|first| !self.is_next(first));
+        if self.backlog.reading || (self.stored.len() >= wanted && !is_behind) {
             return None;
         }
         self.backlog.due.map(|due| now.reaches(due))
@@ -220,11 +252,20 @@ impl Lane {
         first
     }
 
+    /// Whether nothing that came earlier can still be unread or on its way into the store.
+    fn is_next(&self, work: &Work) -> bool {
+        let all_is_read = self.backlog.due.is_none() && !self.backlog.reading;
+        let all_is_stored = self.spilling.first().is_none_or(|first| work.event < *first);
+        let meanwhile = self.backlog.meanwhile.is_none_or(|(_, place)| work.since < place);
+        all_is_stored && meanwhile && (all_is_read || work.since <= self.backlog.known)
+    }
+
     /// Shows each work that nothing stands before, until one is taken.
     fn pass_in_order(&self, mut take: impl FnMut(usize, &Work) -> bool) {
         let skip_after = self.terms.ordering.and_then(|ordering| ordering.skip_after);
         let mut behind: HashSet<&str> = HashSet::new();
-        for (place, work) in self.stored.iter().enumerate() {
+        let works = self.stored.iter().take_while(|work| self.is_next(work));
+        for (place, work) in works.enumerate() {
             let key = work.order_key.as_deref();
             if key.is_some_and(|key| behind.contains(key) || self.running_keys.contains(key)) {
                 continue;
@@ -293,31 +334,45 @@ impl Lane {
 
     /// A page came: what is due in it, and where the next begins with when its first is due.
     pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
+        let gone = std::mem::take(&mut self.backlog.gone_meanwhile);
         for work in works {
-            if self.in_hand.insert(work.event) {
-                match self.terms.ordering {
-                    Some(_) => self.insert_in_order(work),
-                    None => self.stored.push_back(work),
-                }
+            if gone.contains(&work.event) {
+                continue;
+            }
+            match (self.in_hand.insert(work.event), self.terms.ordering) {
+                (true, Some(_)) => self.insert_in_order(work),
+                (true, None) => self.stored.push_back(work),
+                (false, _) if self.renewed.contains(&work.event) => self.renew(work),
+                (false, _) => {}
             }
         }
         let meanwhile = self.backlog.meanwhile.take();
         self.backlog.reading = false;
         self.backlog.due = rest.map(|(_, due)| due);
-        match rest {
-            Some((from, _)) => self.backlog.from = from,
-            None => self.backlog.since = None,
+        self.backlog.from = rest.map_or(Timestamp::MAX, |(from, _)| from);
+        self.backlog.known = self.backlog.from;
+        if rest.is_none() {
+            self.backlog.since = None;
         }
-        if let Some(due) = meanwhile {
-            self.noted(due);
+        if let Some((due, place)) = meanwhile {
+            self.noted(due, place);
         }
     }
 
     /// The page could not be read.
     pub(super) fn unread(&mut self, again: Timestamp) {
         let meanwhile = self.backlog.meanwhile.take();
+        self.backlog.gone_meanwhile.clear();
         self.backlog.reading = false;
-        self.backlog.due = Some(meanwhile.map_or(again, |due| due.min(again)));
+        self.backlog.due = Some(again);
+        if let Some((_, place)) = meanwhile {
+            self.noted(again, place);
+        }
+    }
+
+    /// Another lane has begun something for the same destination.
+    pub(super) fn keep_pace(&mut self, now: Moment) {
+        self.pace.started(now.passed);
     }
 
     /// The attempt is over; tells whether the destination rests from now on.
@@ -349,36 +404,50 @@ impl Lane {
         if let Some(key) = key {
             self.running_keys.remove(key);
         }
+        let renewed = self.renewed.remove(&event);
         match again {
             Some(work) if self.terms.ordering.is_some() && self.terms.open => {
                 self.insert_in_order(work);
             }
             Some(work) => {
-                self.in_hand.remove(&event);
+                self.let_go(event);
                 self.put_back(&work);
             }
             None => {
-                self.in_hand.remove(&event);
+                self.let_go(event);
+                if renewed {
+                    self.noted(Timestamp::default(), Timestamp::default());
+                }
             }
         }
     }
 
-    /// Empties the memory: what is only here has to be stored, the rest is in the store already.
+    fn let_go(&mut self, event: Id<Event>) {
+        self.in_hand.remove(&event);
+        if self.backlog.reading {
+            self.backlog.gone_meanwhile.insert(event);
+        }
+    }
+
+    /// Empties the memory, and gives back what is only here: nothing passes it until it is stored
+    /// and [`Lane::spilled`] is told. The rest is in the store already.
     pub(super) fn put_down(&mut self) -> Vec<Work> {
-        let works: Vec<_> = self.fresh.drain(..).chain(self.stored.drain(..)).collect();
-        for work in &works {
-            self.in_hand.remove(&work.event);
+        let works = self.fresh.drain(..).chain(self.stored.drain(..));
+        let (fresh, stored): (Vec<_>, Vec<_>) =
+            works.partition(|work| matches!(work.piece, Piece::Fresh(..)));
+        for work in &stored {
+            self.let_go(work.event);
+            self.renewed.remove(&work.event);
             self.put_back(work);
         }
-        works
+        self.spilling.extend(fresh.iter().map(|work| work.event));
+        fresh
     }
 
     /// The store has it, and memory no longer does.
     fn put_back(&mut self, work: &Work) {
-        self.noted(work.due);
-        if self.terms.ordering.is_some() {
-            self.backlog.from = self.backlog.from.min(work.since);
-        }
+        let in_order = self.terms.ordering.is_some() || work.order_key.is_some();
+        self.noted(work.due, if in_order { work.due.min(work.since) } else { work.due });
         let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
         self.backlog.since = Some(since);
     }
@@ -387,11 +456,16 @@ impl Lane {
     pub(super) fn is_bare(&self, now: Moment) -> bool {
         self.in_hand.is_empty()
             && self.running == 0
-            && self.spilling == 0
+            && self.spilling.is_empty()
             && self.backlog.due.is_none()
             && !self.backlog.reading
             && self.breaker.is_at_ease()
             && self.pace.opens() <= now.passed
+    }
+
+    /// Many wait, though the destination takes what it gets.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.waiting() > limits::CROWDED && self.breaker.is_at_ease() && self.pace.is_free()
     }
 
     pub(super) fn waiting(&self) -> usize {
@@ -408,3 +482,6 @@ impl Lane {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,11 @@ impl Pace {
         };
     }
 
+    /// There is no limit.
+    pub(crate) fn is_free(&self) -> bool {
+        self.interval == Duration::ZERO
+    }
+
     /// When the next attempt may start.
     pub(crate) fn opens(&self) -> Duration {
         match self.interval {
@@ -34,7 +39,17 @@ impl Pace {
         }
     }
 
+    /// The next moment that is free, which is then taken.
+    pub(crate) fn reserve(&mut self, now: Duration) -> Duration {
+        let at = self.opens().max(now);
+        self.started(at);
+        at
+    }
+
     fn slack(&self) -> Duration {
         limits::PACE_GRAIN.saturating_sub(self.interval)
     }
 }
+
+#[cfg(test)]
+mod tests;

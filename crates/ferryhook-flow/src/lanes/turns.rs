@@ -17,8 +17,10 @@ const BYTES_PER_COST: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    accounts: Ring<Id<Account>, Ring<Id<Source>, Ring<LaneId, ()>>>,
+    accounts: Ring<Id<Account>, Sources>,
 }
+
+type Sources = Ring<Id<Source>, Ring<LaneId, ()>>;
 
 /// A circle of keys; the first is being served until its deficit is used up.
 #[derive(Debug)]
@@ -95,7 +97,7 @@ impl Turns {
 
     /// The lane whose turn it is.
     pub(crate) fn lane(&mut self) -> Option<LaneId> {
-        let (_, sources) = self.sources()?;
+        let sources = self.sources()?;
         let source = sources.first()?;
         sources.members.get(&source)?.inside.first()
     }
@@ -107,7 +109,7 @@ impl Turns {
 
     /// The lane whose turn it is has nothing to do any more.
     pub(crate) fn leave(&mut self) {
-        let Some((_, sources)) = self.sources() else { return };
+        let Some(sources) = self.sources() else { return };
         let Some(source) = sources.first() else { return };
         let Some(lanes) = sources.members.get_mut(&source) else { return };
         lanes.inside.leave_first();
@@ -122,7 +124,7 @@ impl Turns {
     /// The lane whose turn it is has sent this much.
     pub(crate) fn served(&mut self, bytes: usize) {
         let cost = 1 + bytes / BYTES_PER_COST;
-        if let Some((_, sources)) = self.sources() {
+        if let Some(sources) = self.sources() {
             if let Some(source) = sources.first()
                 && let Some(lanes) = sources.members.get_mut(&source)
             {
@@ -133,8 +135,12 @@ impl Turns {
         self.accounts.charge_first(cost);
     }
 
-    fn sources(&mut self) -> Option<(Id<Account>, &mut Ring<Id<Source>, Ring<LaneId, ()>>)> {
+    /// Those of the account whose turn it is.
+    fn sources(&mut self) -> Option<&mut Sources> {
         let account = self.accounts.first()?;
-        Some((account, &mut self.accounts.members.get_mut(&account)?.inside))
+        Some(&mut self.accounts.members.get_mut(&account)?.inside)
     }
 }
+
+#[cfg(test)]
+mod tests;

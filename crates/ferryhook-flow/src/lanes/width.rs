@@ -40,3 +40,6 @@ impl Width {
         *self = Self { now: 1, successes: 0, doubling: true };
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,3 +22,10 @@ fn a_clock_set_forward_is_followed() {
     clock.jump_to(later);
     assert_eq!(steady.now().wall, later);
 }
+
+#[test]
+fn what_lies_in_the_past_has_come_already() {
+    let now = Moment { wall: START.parse().unwrap(), passed: MINUTE };
+    assert_eq!(now.reaches(now.wall + MINUTE), 2 * MINUTE);
+    assert_eq!(now.reaches(now.wall - MINUTE), MINUTE);
+}

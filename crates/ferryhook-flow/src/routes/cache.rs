@@ -113,6 +113,16 @@ impl Cache {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.read().unwrap().routes.len()).sum()
+    }
+
+    #[cfg(test)]
+    pub(super) fn unknown(&self) -> usize {
+        self.shards.iter().map(|shard| shard.read().unwrap().unknown.len()).sum()
+    }
+
     fn shard(&self, id: Id<Source>) -> &RwLock<Shard> {
         &self.shards[self.hasher.hash_one(id) as usize % SHARDS]
     }

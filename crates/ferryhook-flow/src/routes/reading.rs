@@ -2,7 +2,7 @@
 //! hold several, and where they say what they are. Compiled once for a route.
 
 use ferryhook_core::Source;
-use ferryhook_core::dedup::{Dedup, Rule, event_type_rule};
+use ferryhook_core::dedup::{Dedup, EVENT_TYPE_SETTING, Rule, event_type_rule, event_type_rule_of};
 use ferryhook_core::split::Split;
 
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct Reading {
 impl Reading {
     /// What nobody understands is left out rather than refused: better an event twice, or several
     /// as one, than none.
-    pub(super) fn new(source: &Source) -> Self {
+    pub(crate) fn new(source: &Source) -> Self {
         let dedup = Dedup::of(source).or_else(|error| {
             tracing::warn!(%error, source.id = %source.id, "dedupExpression does not count");
             Dedup::of(&Source { dedup_expression: None, ..source.clone() })
@@ -26,10 +26,12 @@ impl Reading {
             whole.config.insert("split".to_owned(), false.into());
             Split::of(&whole)
         });
+        let event_type = event_type_rule_of(source).unwrap_or_else(|error| {
+            tracing::warn!(%error, source.id = %source.id, "eventType does not count");
+            event_type_rule(&source.provider)
+        });
         match (dedup, split) {
-            (Ok(dedup), Ok(split)) => {
-                Self { dedup, split, event_type: event_type_rule(&source.provider) }
-            }
+            (Ok(dedup), Ok(split)) => Self { dedup, split, event_type },
             _ => unreachable!("without what the source says there is nothing to misunderstand"),
         }
     }
@@ -39,5 +41,6 @@ impl Reading {
         one.dedup_expression == other.dedup_expression
             && one.provider == other.provider
             && one.config.get("split") == other.config.get("split")
+            && one.config.get(EVENT_TYPE_SETTING) == other.config.get(EVENT_TYPE_SETTING)
     }
 }

@@ -24,7 +24,7 @@ pub struct Way {
 
 impl Way {
     /// `before` is the same connection as it was loaded the last time.
-    pub(super) fn new(connection: Connection, before: Option<&Way>, now: Timestamp) -> Self {
+    pub(crate) fn new(connection: Connection, before: Option<&Way>, now: Timestamp) -> Self {
         let policy = match before {
             // Also one that could not be read: that was said once.
             Some(before) if before.connection.retry_config == connection.retry_config => {

@@ -52,7 +52,7 @@ impl Connector {
         target: &Target,
         course: &mut Course<'_>,
     ) -> Result<Vec<IpAddr>, Failure> {
-        self.guard.check(target).map_err(blocked)?;
+        self.guard.check(target)?;
         let answers = match target.host() {
             Host::Address(ip) => vec![*ip],
             Host::Name { this_machine: true, .. } => THIS_MACHINE.to_vec(),
@@ -64,7 +64,7 @@ impl Connector {
                 found.map_err(|unresolved| Failure::new(Why::Dns, unresolved.to_string()))?
             }
         };
-        self.guard.vet(target, answers).map(in_turns).map_err(blocked)
+        Ok(in_turns(self.guard.vet(target, answers)?))
     }
 
     /// The first address that takes the connection.
@@ -83,7 +83,7 @@ impl Connector {
             match timeout(share, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => {
                     if stream.peer_addr().ok() != Some(address) {
-                        return Err(blocked(Refusal::Inside));
+                        return Err(Refusal::Inside.into());
                     }
                     course.timing.connect = course.step_took();
                     let _ = stream.set_nodelay(true); // a socket that refuses this is only slower
@@ -93,6 +93,9 @@ impl Connector {
                 Ok(Err(error)) => failure = unconnected(&error),
                 Err(_) => failure = Failure::new(Why::Timeout, "there was no connection in time"),
             }
+        }
+        if !inside {
+            course.timing.connect = course.step_took();
         }
         Err(failure)
     }
@@ -115,8 +118,10 @@ impl Connector {
     }
 }
 
-fn blocked(refusal: Refusal) -> Failure {
-    Failure::new(Why::Blocked, refusal.to_string())
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(Why::Blocked, refusal.to_string())
+    }
 }
 
 fn unconnected(error: &io::Error) -> Failure {

@@ -139,6 +139,16 @@ impl<'a> Course<'a> {
         self.started
     }
 
+    /// The deadline fell into this step, and that it took so long is worth knowing.
+    fn note_cut_step(&mut self) {
+        match self.step {
+            Step::Resolving => self.timing.dns = self.step_took(),
+            Step::Connecting => self.timing.connect = self.step_took(),
+            Step::Securing => self.timing.tls = self.step_took(),
+            Step::ConnectingInside | Step::Waiting => {}
+        }
+    }
+
     /// A head without the end of its body is an answer; no head within the deadline is none.
     pub(super) fn conclude(
         mut self,
@@ -149,11 +159,15 @@ impl<'a> Course<'a> {
         if let Some(Answer { status, headers, body }) = self.answer {
             return Ok(Reply { status, headers, body: Bytes::from(body), timing: self.timing });
         }
-        self.note_first_byte();
-        let Failure { why, message } = match ended {
+        let failure = match ended {
             Some(Err(failure)) => failure,
-            _ => overdue(self.step, deadline),
+            _ => {
+                self.note_cut_step();
+                overdue(self.step, deadline)
+            }
         };
+        self.note_first_byte();
+        let Failure { why, message } = failure;
         Err(Unsent { why, message: message.into_owned(), timing: self.timing })
     }
 }

@@ -13,11 +13,12 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use ferryhook_core::Env;
-use http_body_util::Full;
-use hyper::body::{Body, Frame, Incoming};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http1;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use tokio::task::unconstrained;
 
 use super::limits;
 use super::wire::{Meter, Stream, Wire};
@@ -59,7 +60,12 @@ impl Line {
     }
 
     pub(super) fn looks_good(&mut self, cx: &mut Context<'_>) -> bool {
-        self.drive(cx);
+        // At the end of a task's turn the driver would not get to where it can say "ready".
+        let drive = poll_fn(|cx| {
+            self.drive(cx);
+            Poll::Ready(())
+        });
+        let _ = pin!(unconstrained(drive)).poll(cx);
         !self.driver_ended && self.sender.is_ready()
     }
 
@@ -69,12 +75,9 @@ impl Line {
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Lost> {
         let mut answer = pin!(self.sender.send_request(request));
-        // Only driving brings the answer about, and that has just been done when we look for
-        // it. So nothing needs to wake us from there.
         poll_fn(|cx| {
-            let mut unwoken = Context::from_waker(Waker::noop());
             drive(&mut self.driver, &mut self.driver_ended, cx);
-            match answer.as_mut().poll(&mut unwoken) {
+            match glance(answer.as_mut()) {
                 Poll::Ready(answer) => Poll::Ready(answer.map_err(Lost::Http)),
                 Poll::Pending if self.driver_ended => Poll::Ready(Err(Lost::Gone)),
                 Poll::Pending => Poll::Pending,
@@ -85,13 +88,11 @@ impl Line {
 
     /// The next piece of the answer's body; None at its end.
     pub(super) async fn more(&mut self, body: &mut Incoming) -> Option<Result<Frame<Bytes>, Lost>> {
-        let mut body = Pin::new(body);
         poll_fn(|cx| {
-            let mut unwoken = Context::from_waker(Waker::noop());
-            let mut next = body.as_mut().poll_frame(&mut unwoken);
+            let mut next = glance(body.frame());
             if next.is_pending() {
-                drive(&mut self.driver, &mut self.driver_ended, cx);
-                next = body.as_mut().poll_frame(&mut unwoken);
+                self.drive(cx);
+                next = glance(body.frame());
             }
             match next {
                 Poll::Ready(frame) => Poll::Ready(frame.map(|frame| frame.map_err(Lost::Http))),
@@ -117,4 +118,11 @@ fn drive(
     if !*ended {
         *ended = Pin::new(driver).poll(cx).is_ready();
     }
+}
+
+/// Looks whether something is there that only driving brings about. Who has just driven, or is
+/// about to, need not be woken from there; nor may the end of a task's turn, which counts on
+/// such a waking, hide what is there.
+fn glance<F: Future + Unpin>(future: F) -> Poll<F::Output> {
+    pin!(unconstrained(future)).poll(&mut Context::from_waker(Waker::noop()))
 }

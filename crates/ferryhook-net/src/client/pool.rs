@@ -132,9 +132,7 @@ async fn sweep_for_ever(pool: Weak<Pool>, env: Env) {
     loop {
         sleep(limits::SWEEP_EVERY).await;
         let Some(pool) = pool.upgrade() else { return };
-        // Looking at many sockets in one go would use up the turn that the runtime gives to a
-        // task, and the rest would look alive.
-        tokio::task::unconstrained(async { pool.sweep(env.elapsed()) }).await;
+        pool.sweep(env.elapsed());
     }
 }
 

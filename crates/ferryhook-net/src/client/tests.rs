@@ -57,6 +57,8 @@ struct Receiver {
 #[derive(Default)]
 struct Seen {
     connections: AtomicUsize,
+    /// Bytes that a receiver got rid of without being asked for them.
+    flooded: AtomicUsize,
     requests: Mutex<Vec<String>>,
 }
 

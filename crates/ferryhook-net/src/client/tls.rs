@@ -81,7 +81,7 @@ pub(super) fn failure(error: &rustls::Error) -> Failure {
     use rustls::Error;
     let message = match error {
         Error::InvalidCertificate(error) => return certificate_failure(error),
-        Error::NoCertificatesPresented => "the destination shows no certificate".into(),
+        Error::NoCertificatesPresented => "the destination shows no certificate",
         Error::AlertReceived(alert) => {
             return Failure::new(Why::Tls, format!("the destination refused TLS: {alert:?}"));
         }

@@ -11,8 +11,11 @@ use hyper::{Request, Version};
 #[error("{0}")]
 pub struct Misframed(pub &'static str);
 
-/// Looks at the head only.
+/// Looks at the head only, and at what the accept loop has seen of it.
 pub fn check<B>(request: &Request<B>) -> Result<(), Misframed> {
+    if let Some(doubt) = request.extensions().get::<Misframed>() {
+        return Err(*doubt);
+    }
     host(request)?;
     body_length(request.headers())
 }

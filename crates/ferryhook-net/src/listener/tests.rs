@@ -154,6 +154,52 @@ async fn who_does_not_fit_waits() {
     assert_eq!(server.stop().await, 0);
 }
 
+/// One address does not get all there is; the others do not notice.
+#[tokio::test]
+async fn an_address_that_has_enough_is_closed() {
+    let bounds = Bounds { connections_per_address_max: 1, ..Bounds::default() };
+    let server = Server::start(bounds, at_once).await;
+    let mut first = server.connect().await;
+    first.write_all(GET).await.unwrap();
+    read_answer(&mut first).await;
+    assert!(server.last_words(GET).await.is_empty());
+    first.write_all(GET).await.unwrap();
+    read_answer(&mut first).await;
+    drop(first);
+    assert_eq!(server.stop().await, 0);
+}
+
+/// What is in doubt about a head is told to whoever answers.
+#[tokio::test]
+async fn a_doubtful_head_is_marked() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let service = service_fn(|request: Request<Incoming>| async move {
+        let said = framing::check(&request).map_or_else(|doubt| doubt.0, |()| "fine");
+        Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(said.as_bytes()))))
+    });
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = serve(listener, service, Bounds::default(), async {
+        let _ = stopped.await;
+    });
+    let asking = async {
+        let mut heard = Vec::new();
+        let chunks = "transfer-encoding: chunked\r\n\r\n0\r\n\r\n";
+        for lines in [chunks, &format!("content-length: 5\r\n{chunks}")] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let head = format!("POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n{lines}");
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            heard.push(answer.split_once("\r\n\r\n").unwrap().1.to_owned());
+        }
+        stop.send(()).unwrap();
+        heard
+    };
+    let (_, heard) = tokio::join!(serving, asking);
+    assert_eq!(heard, ["fine", "Content-Length and Transfer-Encoding exclude each other."]);
+}
+
 /// Stopping lets a request in flight finish, ends idle connections, and takes no new ones.
 #[tokio::test]
 async fn stopping_finishes_what_has_begun() {

@@ -56,3 +56,15 @@ async fn finishing_asks_tasks_to_stop() {
     tasks.spawn("loop", tasks.stopping());
     assert_eq!(tasks.finish(GRACE).await, 0);
 }
+
+/// Also one that came to wait after it was asked for, and one that outlived everybody who could.
+#[tokio::test(start_paused = true)]
+async fn an_end_is_heard_late_and_from_nobody() {
+    let tasks = Tasks::new();
+    tasks.finish(GRACE).await;
+    tasks.stopping().await;
+    let others = Tasks::new();
+    let stopping = others.stopping();
+    drop(others);
+    stopping.await;
+}

@@ -139,6 +139,7 @@ impl Embedded {
             directory: directory.clone(),
             submit: submitter(requests.downgrade(), waiting.clone()),
             seal: sealer(requests.downgrade()),
+            seal_first: recovered.long,
         };
         let flusher = {
             let (shared, directory, jobs) = (shared.clone(), directory.clone(), jobs.clone());

@@ -29,7 +29,7 @@ struct Rows {
     entries: BTreeSet<Entry>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Kept {
     row: Row,
     indexes: Vec<IndexKey>,
@@ -41,9 +41,32 @@ struct Kept {
 /// One index entry: the index's own order first, the row's key to tell equals apart.
 type Entry = (Index, Part, Option<Part>, Key);
 
+/// Rows as they were before a commit; see [`Memory::before`].
+#[derive(Debug)]
+pub struct Before(Vec<(Key, Option<Kept>)>);
+
 impl Memory {
     pub fn new(env: Env) -> Self {
         Self { env, rows: Mutex::default() }
+    }
+
+    /// The rows that a batch is about to change, as they are. For whoever plays a crash that takes
+    /// back what was not on disk yet.
+    pub fn before(&self, batch: &Batch) -> Before {
+        let rows = self.rows();
+        let keys = batch.actions().iter().map(Action::key);
+        Before(keys.map(|key| (key.clone(), rows.by_key.get(key).cloned())).collect())
+    }
+
+    /// Makes them what they were, once every later commit has been taken back.
+    pub fn take_back(&self, Before(kept): Before) {
+        let mut rows = self.rows();
+        for (key, kept) in kept {
+            rows.remove(&key);
+            let Some(kept) = kept else { continue };
+            rows.entries.extend(kept.indexes.iter().map(|entry| entry_of(entry, &key)));
+            rows.by_key.insert(key, kept);
+        }
     }
 
     fn rows(&self) -> MutexGuard<'_, Rows> {

@@ -94,6 +94,24 @@ pub(crate) fn progress(event: &Event, was: &Stored<Standing>, now: &Standing) ->
     Some(patch)
 }
 
+/// Moves an event on to deliveries that begin. Written even if it stands where it stood, so that
+/// others who look at its deliveries meanwhile notice.
+pub(crate) fn begin_again(event: &Stored<Event>, now: &Standing) -> Patch {
+    let was = event.standing();
+    let mut patch = progress(event, &was, now).unwrap_or_else(|| {
+        let patch = Patch::of(Kind::Event, event.key()).when(Condition::Revision(event.revision));
+        patch.set("status", now.status.as_str())
+    });
+    // It has been planned now, whatever went wrong with that before.
+    if event.processing_tries > 0 {
+        patch = patch.remove("processingTries");
+    }
+    if event.processing_error.is_some() {
+        patch = patch.remove("processingError");
+    }
+    patch
+}
+
 impl Record for Event {
     const KIND: Kind = Kind::Event;
     const VERSION: u8 = 2;

@@ -6,7 +6,10 @@ use std::fmt::Debug;
 
 use ferryhook_core::delivery::{Cancel, Failure, Hold, State};
 use ferryhook_core::event::{Origin, Status};
-use ferryhook_core::{Account, Activity, Delivery, Event, Notification, Timestamp, samples};
+use ferryhook_core::replay::{Filter, Selection};
+use ferryhook_core::{
+    Account, Activity, Delivery, Event, Notification, Replay, Timestamp, samples,
+};
 
 use super::*;
 use crate::engine::Row;
@@ -70,6 +73,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::plan()),
         sample(&samples::oauth_state()),
         sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&samples::replay()),
     ]
 }
 
@@ -85,6 +89,21 @@ fn variations() -> Vec<Sample> {
             ..samples::notification()
         }),
         sample(&Unique::key_hash("0a1b", &samples::key().id)),
+        sample(&Replay {
+            selection: Selection::Filter {
+                filter: Filter {
+                    source_id: Some(samples::source().id),
+                    status: Some(Status::Failed),
+                    event_type: Some("order.*".to_owned()),
+                    from: Some(samples::CREATED),
+                    to: Some(samples::UPDATED),
+                },
+            },
+            ..samples::replay()
+        }),
+        sample(&samples::replay().finish(samples::UPDATED)),
+        sample(&samples::replay().cancel(samples::UPDATED)),
+        sample(&samples::replay().fail("the connection is gone", samples::UPDATED)),
     ];
     all.extend(states().map(|state| sample(&with_state(state))));
     for status in statuses() {
@@ -278,6 +297,7 @@ fn keys_are_those_the_tables_document() {
             "pro ",
             "hush-state ",
             "UNIQUE#EMAIL#ada@example.com UNIQUE",
+            "ACC#acc_0000000000000001 RPL#rpl_-OhqqeV-00000001",
         ]
     );
 }
@@ -320,6 +340,8 @@ fn index_keys_are_those_the_tables_document() {
             "NotificationUnread usr_0000000000000001 1#1767225600",
             "UsageDate 2026-01-01 acc_0000000000000001",
             "PlanCatalogue plans pro",
+            "EventById RPLID#rpl_-OhqqeV-00000001 REPLAY",
+            "Due REPLAYS 1767229200000",
         ]
     );
 }

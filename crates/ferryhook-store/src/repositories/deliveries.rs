@@ -8,7 +8,7 @@ use ferryhook_core::event::Standing;
 use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Timestamp};
 
 use super::{Slice, Window};
-use crate::batch::Batch;
+use crate::batch::{Batch, Condition};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
 use crate::records::{delivery, event};
@@ -17,6 +17,13 @@ use crate::{Store, StoreError};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Deliveries<'a>(pub(crate) &'a Store);
+
+/// A delivery that begins, and what it was before if it was there.
+#[derive(Debug, Clone)]
+pub struct Begun {
+    pub was: Option<Stored<Delivery>>,
+    pub now: Delivery,
+}
 
 impl Deliveries<'_> {
     /// All deliveries of an event, and the event as it stands with them: no longer pending. They
@@ -61,16 +68,23 @@ impl Deliveries<'_> {
     }
 
     /// Keeps what came of an attempt, or of the decision to make none: one commit has its row,
-    /// the delivery's new state, and where the event stands because of it.
-    pub async fn settle(
+    /// the delivery's new state, and where the event stands because of it. `beside` are the other
+    /// deliveries that were looked at to tell where that is. One of them that is open must not
+    /// have moved since: else two that are settled at once would both take the event for open.
+    pub async fn settle<'a>(
         &self,
         was: &Stored<Delivery>,
         now: Delivery,
         attempt: Option<&Attempt>,
         event: (&Event, &Stored<Standing>, Standing),
+        beside: impl IntoIterator<Item = (&'a Delivery, u64)>,
     ) -> Result<(Stored<Delivery>, Stored<Standing>), StoreError> {
         let (event, stood, stands) = event;
         let mut batch = Batch::new().replace(was, &now);
+        for (other, revision) in beside.into_iter().filter(|(other, _)| !other.is_settled()) {
+            let key = delivery::key(other.event_id, other.connection_id);
+            batch = batch.require(key, Condition::Revision(revision));
+        }
         if let Some(attempt) = attempt {
             batch = batch.insert(attempt);
         }
@@ -79,6 +93,46 @@ impl Deliveries<'_> {
         }
         self.0.commit_buffered(batch).await?;
         Ok((was.followed_by(now), moved(stood, stands)))
+    }
+
+    /// Keeps an attempt that decides nothing any more. The delivery counts it, so that the next
+    /// one has another number, and stays as it is.
+    pub async fn count_attempt(
+        &self,
+        was: &Stored<Delivery>,
+        attempt: &Attempt,
+    ) -> Result<Stored<Delivery>, StoreError> {
+        let now = Delivery { attempts: attempt.number, ..was.record.clone() };
+        self.0.commit_buffered(Batch::new().replace(was, &now).insert(attempt)).await?;
+        Ok(was.followed_by(now))
+    }
+
+    /// Deliveries of an event begin again, or for the first time, and the event stands accordingly:
+    /// one commit, and durable, because somebody asked for it. `beside` are those that stay as they
+    /// are and that the event's new standing rests on; it is refused if one of them has moved.
+    ///
+    /// The event counts as written even if it stands where it stood. Whoever settles a delivery of
+    /// it at the same time is refused and looks again, and so sees what has begun.
+    pub async fn replay(
+        &self,
+        event: &Stored<Event>,
+        stands: Standing,
+        begun: &[Begun],
+        beside: &[&Stored<Delivery>],
+    ) -> Result<Stored<Standing>, StoreError> {
+        let mut batch = Batch::new().patch(event::begin_again(event, &stands));
+        for Begun { was, now } in begun {
+            batch = match was {
+                Some(was) => batch.replace(was, now),
+                None => batch.insert(now),
+            };
+        }
+        for other in beside {
+            let key = delivery::key(other.event_id, other.connection_id);
+            batch = batch.require(key, Condition::Revision(other.revision));
+        }
+        self.0.commit(batch).await?;
+        Ok(event.standing().followed_by(stands))
     }
 
     /// Another connection for an event that was planned before: a replay to one created later.

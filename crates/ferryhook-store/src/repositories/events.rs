@@ -176,6 +176,32 @@ impl Events<'_> {
         self.0.list(slice.of(query)).await
     }
 
+    /// Events that could not be processed and were given up: failed, and without a delivery. They
+    /// are found among all that failed, so a page may be short or empty and still have a next one.
+    pub async fn list_dead_letters(
+        &self,
+        account: Id<Account>,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Event>>, StoreError> {
+        let page = self.list_by_status(account, Status::Failed, window, slice).await?;
+        let mut page = only(page, |event| event.processing_error.is_some());
+        // One that was planned after all may still tell what went wrong before.
+        let planned = page.rows.iter().map(|event| async {
+            let deliveries = Query::table(Kind::Delivery, event::partition(event.id));
+            let deliveries = deliveries.prefix(delivery::PREFIX).limit(1);
+            self.some::<Delivery>(deliveries).await.map(|(some, _)| !some.is_empty())
+        });
+        let mut planned = try_join_all(planned).await?.into_iter();
+        page.rows.retain(|_| !planned.next().unwrap_or(false));
+        Ok(page)
+    }
+
+    /// Gives one that could not be processed another chance: it is pending again.
+    pub async fn redrive(&self, was: &Stored<Event>) -> Result<Stored<Event>, StoreError> {
+        self.0.replace(was, was.redriven(self.0.now())).await
+    }
+
     /// Events whose deliveries nobody has planned yet, by when they began to wait.
     pub async fn list_pending(
         &self,

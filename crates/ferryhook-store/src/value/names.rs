@@ -246,6 +246,20 @@ const NAMES: &[&str] = &[
     "processingTries",
     "processingError",
     "orderingPolicy",
+    "replayId",
+    "selection",
+    "ids",
+    "filter",
+    "connections",
+    "ratePerSecond",
+    "matched",
+    "replayed",
+    "skipped",
+    "failed",
+    "position",
+    "waitingFor",
+    "endedAt",
+    "reason",
 ];
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use ferryhook_core::event::{Origin, Status};
+use ferryhook_core::replay::{Filter, Selection};
 use ferryhook_core::{
     Account, Activity, Attempt, Claim, Connection, Delivery, Event, Hook, Id, Key, Member,
-    Notification, Plan, Rejection, Run, Schedule, Secret, Source, Timestamp, Usage, User, delivery,
-    run, samples,
+    Notification, Plan, Rejection, Replay, Run, Schedule, Secret, Source, Timestamp, Usage, User,
+    delivery, run, samples,
 };
 
 use crate::bench::Bench;
@@ -128,6 +129,12 @@ impl Bench {
             expires_at: delivery.expires_at,
             ..samples::attempt()
         }
+    }
+
+    /// Asked for now, of everything that has come.
+    pub(crate) fn replay(&self, home: Home) -> Replay {
+        let selection = Selection::filter(Filter::default(), self.now()).unwrap();
+        Replay::new(home.account, selection, Vec::new(), 100, &self.env).unwrap()
     }
 
     pub(crate) fn rejection(&self, home: Home) -> Rejection {

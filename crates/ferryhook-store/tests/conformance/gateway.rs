@@ -5,8 +5,8 @@ use std::slice::from_ref;
 
 use ferryhook_core::delivery::{Cancel, Hold, Lane, State};
 use ferryhook_core::event::Status;
-use ferryhook_core::{Delivery, Event, connection, key, source, user};
-use ferryhook_store::repositories::Arrival;
+use ferryhook_core::{Connection, Delivery, Event, Source, connection, key, source, user};
+use ferryhook_store::repositories::{Arrival, Edit};
 use ferryhook_store::{Shard, Slice, StoreError, Stored, UniqueError, Window};
 
 use crate::bench::{Bench, all};
@@ -35,8 +35,11 @@ pub(crate) async fn gateway_get_user_by_email(bench: Bench) {
     for email in [&user.email, &shouted] {
         let found = users.find_by_email(email).await.unwrap();
         assert_eq!(found.unwrap().record, user);
+        let holder = users.find_holder(email).await.unwrap();
+        assert_eq!(holder.unwrap().record, user);
     }
     assert!(users.find_by_email("nobody@example.com").await.unwrap().is_none());
+    assert!(users.find_holder("nobody@example.com").await.unwrap().is_none());
 }
 
 pub(crate) async fn gateway_list_sources_for_user(bench: Bench) {
@@ -69,6 +72,39 @@ pub(crate) async fn gateway_get_source_by_id(bench: Bench) {
     assert_eq!(owned, Some(found));
     let stranger = sources.find_owned(bench.id(), source.id).await.unwrap();
     assert!(stranger.is_none());
+}
+
+pub(crate) async fn gateway_edit_a_source_with_its_connections(bench: Bench) {
+    let home = bench.home();
+    let (source, connection) = (bench.source(home), bench.connection(home));
+    let create = [Edit::CreateSource(source.clone()), Edit::CreateConnection(connection.clone())];
+    let (sources, connections) = (bench.store.sources(), bench.store.connections());
+    sources.edit(&create).await.unwrap();
+    let source = sources.find_owned(home.user, source.id).await.unwrap().unwrap();
+    let connection =
+        connections.find_of(connection.source_id, connection.id).await.unwrap().unwrap();
+
+    // Somebody counts in between: neither is written.
+    connections.count_deliveries(connection.source_id, connection.id, 1, 0).await.unwrap();
+    let renamed = Source { name: "Renamed".into(), ..source.record.clone() };
+    let moved = Connection { name: "Moved".into(), ..connection.record.clone() };
+    let replace = |was: &Stored<Connection>| {
+        let now = Connection { delivery_count: was.delivery_count, ..moved.clone() };
+        [
+            Edit::ReplaceSource(source.clone(), renamed.clone()),
+            Edit::ReplaceConnection(was.clone(), now),
+        ]
+    };
+    assert!(sources.edit(&replace(&connection)).await.unwrap_err().is_refused());
+    let found = sources.find_owned(home.user, source.id).await.unwrap().unwrap();
+    assert_eq!(found, source);
+
+    let counted = connections.find_of(connection.source_id, connection.id).await.unwrap().unwrap();
+    sources.edit(&replace(&counted)).await.unwrap();
+    let found = sources.find_owned(home.user, source.id).await.unwrap().unwrap();
+    assert_eq!(found.record, renamed);
+    let found = connections.find_of(connection.source_id, connection.id).await.unwrap().unwrap();
+    assert_eq!((&*found.name, found.delivery_count), ("Moved", counted.delivery_count));
 }
 
 pub(crate) async fn gateway_list_connections_for_source(bench: Bench) {
@@ -490,7 +526,7 @@ pub(crate) async fn gateway_attempts_create_with_the_delivery(bench: Bench) {
     let stands = event.record.standing().with([&now], bench.now());
     let stood = event.standing();
     let with_event = (&*event, &stood, stands);
-    let settled = deliveries.settle(&leased, now.clone(), Some(&attempt), with_event).await;
+    let settled = deliveries.settle(&leased, now.clone(), Some(&attempt), with_event, []).await;
     let (settled, stands) = settled.unwrap();
     let failing = bench.store.events();
     let failing =
@@ -500,7 +536,7 @@ pub(crate) async fn gateway_attempts_create_with_the_delivery(bench: Bench) {
     assert_eq!(found, Some(settled.clone()));
     // The same attempt again: nothing happens, neither to the delivery.
     let with_event = (&*event, &stands, stands.record);
-    let again = deliveries.settle(&settled, now, Some(&attempt), with_event).await;
+    let again = deliveries.settle(&settled, now, Some(&attempt), with_event, []).await;
     assert!(again.unwrap_err().is_refused());
     assert_eq!(due(&bench, &delivery).await, 0);
     bench.advance(30);
@@ -521,11 +557,28 @@ pub(crate) async fn a_delivery_is_settled_together_with_its_event(bench: Bench) 
     assert_eq!(stands.status, Status::Delivered);
     let attempt = bench.attempt(&now, 1);
     let with_event = (&*event, &event.standing(), stands);
-    let settled = deliveries.settle(&was, now, Some(&attempt), with_event);
+    let settled = deliveries.settle(&was, now, Some(&attempt), with_event, []);
     let (_, stands) = settled.await.unwrap();
     let found = bench.store.events().find(event.id).await.unwrap();
     assert_eq!(found.map(|found| found.standing()), Some(stands));
     assert_eq!(due(&bench, &delivery).await, 0);
+}
+
+/// It came too late to decide anything: the delivery stays as it is, and the number is taken.
+pub(crate) async fn a_late_attempt_is_counted(bench: Bench) {
+    let event = accepted(&bench, bench.event(bench.home())).await;
+    let delivery = bench.delivery(&event);
+    let deliveries = bench.store.deliveries();
+    deliveries.create(&delivery).await.unwrap();
+    let was = deliveries.find(event.id, delivery.connection_id).await.unwrap().unwrap();
+    let number = was.attempts + 1;
+    let attempt = bench.attempt(&delivery, number);
+    let counted = deliveries.count_attempt(&was, &attempt).await.unwrap();
+    assert_eq!((counted.attempts, counted.state), (number, was.state));
+    let found = deliveries.find(event.id, delivery.connection_id).await.unwrap();
+    assert_eq!(found, Some(counted.clone()));
+    let again = deliveries.count_attempt(&counted, &attempt).await;
+    assert!(again.unwrap_err().is_refused());
 }
 
 /// It keeps its place in the queue, and no worker may take it.

@@ -23,6 +23,7 @@ mod gateway;
 mod ledger;
 mod lists;
 mod races;
+mod replays;
 mod rows;
 mod service;
 mod triggers;
@@ -253,6 +254,7 @@ macro_rules! conformance {
                     gateway_get_user_by_email,
                     gateway_list_sources_for_user,
                     gateway_get_source_by_id,
+                    gateway_edit_a_source_with_its_connections,
                     gateway_list_connections_for_source,
                     gateway_authenticate_api_key,
                     gateway_list_events_for_source_newest_first,
@@ -282,6 +284,7 @@ macro_rules! conformance {
                     an_event_that_nobody_wants_is_planned_with_nothing,
                     gateway_attempts_create_with_the_delivery,
                     a_delivery_is_settled_together_with_its_event,
+                    a_late_attempt_is_counted,
                     a_held_delivery_waits_in_its_queue,
                     an_ordered_queue_is_in_the_order_of_its_events,
                     connections_of_all_accounts_are_listed_for_their_queues,
@@ -291,6 +294,24 @@ macro_rules! conformance {
                     gateway_api_keys_update_last_used,
                     rejections_are_listed_by_source,
                     a_rejection_can_be_found_and_deleted,
+                ;
+                replays:
+                    a_replay_is_found_by_its_account_and_by_its_id,
+                    replays_are_listed_in_the_order_they_were_asked_for,
+                    a_replay_is_in_the_queue_until_it_is_over,
+                    a_replay_is_taken_by_one,
+                    a_replay_remembers_how_far_it_has_come,
+                    a_replay_may_name_ten_thousand_events,
+                    a_cancelled_replay_is_over_for_whoever_has_it,
+                    a_replay_that_is_over_is_kept_for_a_while,
+                    deliveries_begin_again_together_with_their_event,
+                    a_replay_counts_as_a_change_of_its_event,
+                    a_replay_is_refused_when_a_sibling_has_moved,
+                    a_replayed_delivery_waits_in_a_queue_of_its_own,
+                    an_event_may_be_replayed_over_ninety_eight_connections,
+                    dead_letters_are_those_without_a_delivery,
+                    a_dead_letter_is_pending_again_when_it_is_redriven,
+                    a_replay_forgets_what_kept_an_event_from_being_processed,
                 ;
                 triggers:
                     triggers_create_event,

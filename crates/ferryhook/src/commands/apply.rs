@@ -54,13 +54,12 @@ pub fn run(command: &Apply) -> anyhow::Result<ExitCode> {
 }
 
 async fn apply(config: &Config, asked: Asked) -> anyhow::Result<Outcome> {
-    let request = Request::Apply(asked);
+    let request = Request::Apply(asked.clone());
     if config.store == StoreKind::Embedded
         && let Some(outcome) = control::ask(&config.data, &request).await?
     {
         return Ok(outcome);
     }
-    let Request::Apply(asked) = request else { bail!("nothing was asked") };
     let env = Env::system();
     let storage = storage::open(config, env.clone()).await?;
     let guard = Guard::new(config.destinations_allow.0.clone());
@@ -87,9 +86,6 @@ fn is_stdin(file: &Path) -> bool {
 
 /// From our environment, and only those that the file refers to: the server's is not ours.
 fn secrets(text: &str) -> Secrets {
-    let named = manifest::variables(text).into_iter();
-    named
-        .filter_map(|name| Some((std::env::var(&name).ok().map(Secret::new)?, name)))
-        .map(|(secret, name)| (name, secret))
-        .collect()
+    let value = |name: String| Some((name.clone(), Secret::new(std::env::var(name).ok()?)));
+    manifest::variables(text).into_iter().filter_map(value).collect()
 }

@@ -66,18 +66,20 @@ async fn dev(config: &Config, lines: Lines, no_demo: bool) -> anyhow::Result<()>
     let guard = Guard::new(config.destinations_allow.0.clone());
     let sample = match no_demo {
         true => None,
-        false => demo::make(&wired.store, &env, &guard, address).await?,
+        false => demo::make(&wired.store, &env, &guard, address, &*wired.bell).await?,
     };
-    demo::follow(&wired.store, address).await?;
+    demo::follow(&wired.store, address, &*wired.bell).await?;
     let busy =
         (config.listen.port() != 0 && config.listen != address).then(|| config.listen.port());
     let sources = demo::look(&wired.store).await?;
     lines.start(&Startup::new(config, address, busy, &sources));
 
+    let (happenings, stop) = (wired.courier.listen(), wired.tasks.stopping());
+    wired.tasks.spawn("lines", lines.tell(env, happenings, stop));
     if let Some(source) = sample {
         wired.tasks.spawn("sample", async move {
             match demo::send(address, source).await {
-                Ok(()) => lines.note("sent a first event for you"),
+                Ok(()) => {}
                 Err(error) => lines.note(&format!("the first event was not taken: {error:#}")),
             }
         });

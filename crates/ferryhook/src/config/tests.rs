@@ -48,6 +48,9 @@ fn nothing_given_is_enough() {
             ),
             body_within: 30s,
         },
+        destinations_allow: Networks(
+            [],
+        ),
         dynamo: Dynamo {
             endpoint: None,
             region: None,
@@ -94,6 +97,7 @@ fn mistakes_are_named() {
         complaint("", &[("FERRYHOOK_LOG", "ferryhook=loud")]),
         complaint("", &[("FERRYHOOK_TRUSTED_PROXIES", "10.0.0.0/8,mine")]),
         complaint("", &[("DYNAMO_TTL_DAYS", "3651")]),
+        complaint("", &[("FERRYHOOK_DESTINATION_ALLOW", "10.0.0.0/8,localhost")]),
         complaint("listen", &[]),
     ];
     insta::assert_snapshot!(complaints.join("\n"), @r#"
@@ -107,6 +111,7 @@ fn mistakes_are_named() {
     log must be a log filter such as info,ferryhook_net=debug, not "ferryhook=loud" (from FERRYHOOK_LOG)
     ingest.trustedProxies must be a list of networks such as 10.0.0.0/8,::1/128, not "10.0.0.0/8,mine" (from FERRYHOOK_TRUSTED_PROXIES)
     dynamo.ttlDays must be a number of days from 1 to 3650, not "3651" (from DYNAMO_TTL_DAYS)
+    destinations.allow must be a list of networks such as 10.0.0.0/8,fd00::/8, not "10.0.0.0/8,localhost" (from FERRYHOOK_DESTINATION_ALLOW)
     cannot read the configuration file ferryhook.toml: TOML parse error at line 1, column 7
       |
     1 | listen
@@ -117,7 +122,7 @@ fn mistakes_are_named() {
 
 #[test]
 fn networks_are_a_list() {
-    let variables = [("FERRYHOOK_TRUSTED_PROXIES", " 10.0.0.0/8, ::1 ,192.0.2.7,")];
+    let variables = [("FERRYHOOK_TRUSTED_PROXIES", " 10.0.0.0/8, ::1 ,192.0.2.7")];
     let (config, _) = load("", &variables, &[]).unwrap();
     let shown: Vec<_> = config.ingest.trusted_proxies.0.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["10.0.0.0/8", "::1/128", "192.0.2.7/32"]);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ferryhook_api::apply::{self, Asked, Changed};
+use ferryhook_api::export;
 use ferryhook_core::Env;
 use ferryhook_net::client::Guard;
 use ferryhook_store::Store;
@@ -15,6 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::Request;
 use crate::copied::Copied;
+use crate::desk::Desk;
 
 /// Rung after each commit that changed the configuration.
 pub type Bell = Arc<dyn Fn(Changed) + Send + Sync>;
@@ -27,6 +29,7 @@ pub struct Handlers {
     pub guard: Guard,
     pub bell: Bell,
     pub turns: Turns,
+    pub desk: Desk,
 }
 
 /// For what must not be done twice at the same time.
@@ -52,6 +55,8 @@ impl Handlers {
         match request {
             Request::Backup(target) => self.backup(&target).await,
             Request::Apply(asked) => self.apply(&asked).await,
+            Request::Export => self.export().await,
+            Request::Desk(asked) => done(&self.desk.answer(asked).await),
         }
     }
 
@@ -78,6 +83,13 @@ impl Handlers {
         let bell = |changed| (self.bell)(changed);
         match apply::run(&self.store, &self.env, &self.guard, asked, &bell).await {
             Ok(outcome) => done(&outcome),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    async fn export(&self) -> Answered {
+        match export::run(&self.store).await {
+            Ok(text) => done(&text),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -63,7 +63,14 @@ async fn a_request_of_ours_is_recognised_and_others_are_not() {
         bench.says(signed("hush", now - 2 * TOLERANCE, BODY)).await,
         bench.says(Some("v1=abc".into())).await,
     ];
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    200 OK {"signature":"ok","event":"evt_1","connection":"echo","bytes":11}
+    401 Unauthorized {"signature":"there is no signature"}
+    401 Unauthorized {"signature":"no signature belongs to this body and secret"}
+    401 Unauthorized {"signature":"no signature belongs to this body and secret"}
+    401 Unauthorized {"signature":"the signature is too old, or from the future"}
+    401 Unauthorized {"signature":"the signature header is not of the form t=<seconds>,v1=<hex>"}
+    "#);
 }
 
 #[test]

@@ -20,6 +20,7 @@ fn check_shows_every_value_and_its_origin() {
     shutdownDelaySeconds   0                            default
     ingest.trustedProxies  -                            default
     ingest.bodySeconds     30                           default
+    destinations.allow     -                            default
     dynamo.endpoint        -                            default
     dynamo.region          -                            default
     dynamo.tablePrefix     ferryhook-                   default
@@ -53,6 +54,13 @@ fn an_unknown_flag_is_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(&folder, &["serve", "--lisen", "x"], &[]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Whoever reads the log should know that deliveries may go inside.
+#[test]
+fn allowed_networks_are_logged() {
+    let mut ferry = Ferry::start_with(&[("FERRYHOOK_DESTINATION_ALLOW", "10.0.0.0/8,::1")]);
+    ferry.wait_for_log("10.0.0.0/8, ::1/128");
 }
 
 /// The second server says which port is taken, and which setting asked for it.

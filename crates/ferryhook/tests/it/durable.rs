@@ -14,7 +14,7 @@ fn the_disk_has_an_event_before_its_sender_hears_200() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let source = way::lay(&folder.path().join(DATA), Way::to_nowhere());
+    let source = way::lay(&folder.path().join(DATA), &Way::to_nowhere());
     let trace = folder.path().join("trace");
     let ferry = Ferry::start_traced(folder.path(), &trace);
     for number in 1..=5 {

@@ -1,10 +1,16 @@
 //! A running `ferryhook`, and the little HTTP that the tests need.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
+
+/// A child that is being born has a copy of every file we have open, until it becomes another
+/// program. Whoever opens a data directory in this process keeps births out with a read lock,
+/// or its lock would outlive it.
+pub static BIRTHS: RwLock<()> = RwLock::new(());
 
 /// A server that does not answer in this time has failed the test.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,7 +56,7 @@ impl Ferry {
     }
 
     fn start_as(command: &mut Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let log = BufReader::new(child.stderr.take().unwrap());
         let mut greeting = String::new();
@@ -71,18 +77,35 @@ impl Ferry {
         Answer::parse(&text)
     }
 
-    pub fn post(&self, path: &str, body: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// Sends these bytes and reads until the server closes. All that it said.
+    pub fn last_words(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // It may have closed before it was sent everything.
+        let _ = stream.write_all(bytes);
+        read_to_close(&mut stream)
+    }
+
+    /// Posts to a source, or to whatever else is there.
+    pub fn post(&self, path: &str, body: &[u8]) -> Answer {
+        self.post_with(path, "", body)
+    }
+
+    /// Each header with its line end.
+    pub fn post_with(&self, path: &str, headers: &str, body: &[u8]) -> Answer {
         let length = body.len();
-        let head = format!(
+        let mut request = format!(
             "POST {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
-             content-length: {length}\r\n\r\n"
-        );
-        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        Answer::parse(&text)
+             content-length: {length}\r\n{headers}\r\n"
+        )
+        .into_bytes();
+        request.extend_from_slice(body);
+        Answer::parse(&self.last_words(&request))
     }
 
     pub fn id(&self) -> u32 {
@@ -92,8 +115,7 @@ impl Ferry {
     /// `TERM`, `INT`, ...
     pub fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        let kill = Command::new("kill").args(["-s", name, &pid]).status();
-        assert!(kill.unwrap().success());
+        assert!(spawn(Command::new("kill").args(["-s", name, &pid])).wait().unwrap().success());
     }
 
     /// Reads the log until a line holds `text`.
@@ -123,9 +145,31 @@ impl Drop for Ferry {
     }
 }
 
+/// Whatever comes until the other side closes, which a reset does too.
+pub fn read_to_close(stream: &mut TcpStream) -> String {
+    let (mut words, mut chunk) = (Vec::new(), [0; 4096]);
+    loop {
+        match stream.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => words.extend_from_slice(&chunk[..read]),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+            Err(error) => panic!("{error} after {:?}", String::from_utf8_lossy(&words)),
+        }
+    }
+    String::from_utf8(words).unwrap()
+}
+
 /// Runs `ferryhook` to its end in `folder`, with nothing of our own environment that it reads.
 pub fn run(folder: impl AsRef<Path>, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    command(folder).args(arguments).envs(variables.iter().copied()).output().unwrap()
+    let mut command = command(folder);
+    command.args(arguments).envs(variables.iter().copied());
+    spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped())).wait_with_output().unwrap()
+}
+
+/// Returns when the child has become the other program.
+pub fn spawn(command: &mut Command) -> Child {
+    let _alone = BIRTHS.write().unwrap_or_else(PoisonError::into_inner);
+    command.spawn().unwrap()
 }
 
 pub fn command(folder: impl AsRef<Path>) -> Command {
@@ -149,13 +193,17 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let (head, body) = text.split_once("\r\n\r\n").expect("a whole answer");
         Self {
             status: head.split(' ').nth(1).unwrap().parse().unwrap(),
             head: head.to_owned(),
             body: body.to_owned(),
         }
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.body).unwrap()
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {

@@ -17,7 +17,7 @@ const LOOKS: usize = 5;
 fn an_idle_server_writes_nothing_and_hardly_runs() {
     let folder = tempfile::tempdir().unwrap();
     let receiver = Receiver::kind(SECRET);
-    way::lay(&folder.path().join(DATA), Way::to(receiver.address));
+    way::lay(&folder.path().join(DATA), &Way::to(receiver.address));
     let variables = [("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")];
     let ferry = Ferry::start_in(&folder, &variables);
     let mut seen = Vec::new();

@@ -5,22 +5,34 @@
     reason = "nothing is outside a program: `pub` is what a module shows the others"
 )]
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+#![allow(clippy::needless_pass_by_value, reason = "what a test hands over it is done with")]
 
+mod destination;
 mod dice;
 mod ferry;
 mod message;
 mod parcel;
 mod receiver;
 mod sender;
+mod stage;
 mod way;
 
+mod apply;
 mod backups;
 mod bench;
 mod configuration;
 mod crash;
+mod destinations;
+mod dev;
 mod durable;
 mod health;
+mod hostile;
+mod http2;
 mod idle;
+mod ingest;
+mod neighbours;
+mod replay;
 mod schema;
 mod stopping;
 mod storage;
+mod traces;

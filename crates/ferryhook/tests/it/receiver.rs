@@ -29,6 +29,8 @@ pub enum Reaction {
 
 #[derive(Debug, Clone)]
 pub struct Arrival {
+    /// Its place among all arrivals.
+    pub place: u64,
     pub event: String,
     pub life: u64,
     pub reaction: Reaction,
@@ -119,6 +121,21 @@ impl Receiver {
         }
     }
 
+    /// Waits until nothing has come for this long.
+    pub fn wait_until_quiet(&self, time: Duration) {
+        let mut state = self.shared.lock();
+        loop {
+            let seen = state.count;
+            let changed = &self.shared.changed;
+            let waited = changed.wait_timeout_while(state, time, |state| state.count == seen);
+            let (next, waited) = waited.unwrap();
+            if waited.timed_out() {
+                return;
+            }
+            state = next;
+        }
+    }
+
     pub fn arrivals(&self) -> BTreeMap<u64, Vec<Arrival>> {
         self.shared.lock().arrivals.clone()
     }
@@ -196,10 +213,10 @@ impl Shared {
         }
         let reaction = match checked {
             Ok(number) => {
-                let life = state.life;
+                let (life, place) = (state.life, state.count);
                 let arrivals = state.arrivals.entry(number).or_default();
                 let reaction = self.react(number, arrivals.len() as u64);
-                arrivals.push(Arrival { event, life, reaction });
+                arrivals.push(Arrival { place, event, life, reaction });
                 reaction
             }
             Err(complaint) => {

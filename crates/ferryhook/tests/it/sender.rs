@@ -5,7 +5,7 @@
 //! again after a connection broke, as providers do, until it has an answer. The others give an
 //! unanswered parcel up.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, ErrorKind, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
@@ -132,7 +132,10 @@ impl Shared {
                     number += self.count;
                 }
                 // Nobody knows whether it was stored.
-                Err(_) => {
+                Err(error) => {
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) {
+                        self.complain(format!("parcel {number} was not answered: {error}"));
+                    }
                     line = None;
                     if !stubborn {
                         number += self.count;
@@ -176,6 +179,11 @@ impl Shared {
         );
         stream.get_mut().write_all(&[head.into_bytes(), body].concat())?;
         Message::read(stream)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn complain(&self, what: String) {
+        println!("{what}"); // at once, so that one can go and look
+        self.lock().complaints.push(what);
     }
 
     fn hear(&self, number: u64, stubborn: bool, answer: &Message) {

@@ -3,19 +3,20 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use ferryhook_core::{Env, Event, Plan, samples};
 use ferryhook_store::Store;
 use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
 use ferryhook_store::repositories::Arrival;
 
-use crate::ferry::{Ferry, run, show};
+use crate::ferry::{BIRTHS, Ferry, run, show};
 
 pub const DATA: &str = "ferryhook-data";
 
 /// Looks into a data directory that no server has open.
 pub fn look<T>(data: &Path, see: impl AsyncFnOnce(Store) -> T) -> T {
+    let _no_births = BIRTHS.read().unwrap_or_else(PoisonError::into_inner);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let config = EmbeddedConfig { create: false, ..EmbeddedConfig::new(data) };
     let engine = Arc::new(Embedded::open(config, Env::system()).unwrap());

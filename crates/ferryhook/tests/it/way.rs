@@ -31,7 +31,7 @@ impl Way {
 }
 
 /// Makes the directory if need be; the owner's plan has no limits.
-pub fn lay(data: &Path, way: Way) -> Id<Source> {
+pub fn lay(data: &Path, way: &Way) -> Id<Source> {
     let env = Env::system();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

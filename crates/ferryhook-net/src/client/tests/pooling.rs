@@ -57,6 +57,27 @@ async fn calls_at_the_same_time_have_a_connection_each_and_keep_them() {
     assert_eq!((receiver.connections(), client.pool.count()), (20, 20));
 }
 
+/// The runtime lets a task do only so much in one turn. However little is left of a turn when
+/// the answer comes, the call finds it.
+#[tokio::test]
+async fn a_call_does_not_miss_its_answer_at_the_end_of_a_turn() {
+    const TURN: usize = 128;
+    let receiver = Receiver::answering(OK).await;
+    let client = client();
+    for left in 1..40 {
+        let mut call = client.send(post(&receiver.url()));
+        let reply = poll_fn(|cx| {
+            for _ in left..TURN {
+                let Poll::Ready(unit) = tokio::task::coop::poll_proceed(cx) else { break };
+                unit.made_progress();
+            }
+            call.as_mut().poll(cx)
+        });
+        assert_eq!(reply.await.unwrap().status, 200, "{left} left");
+    }
+    assert_eq!(receiver.connections(), 1);
+}
+
 /// Same address, other name: another destination, as far as we can know.
 #[tokio::test]
 async fn connections_are_not_shared_between_origins() {

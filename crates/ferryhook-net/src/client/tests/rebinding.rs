@@ -168,5 +168,6 @@ async fn a_lookup_has_its_own_deadline_within_that_of_the_call() {
     assert_eq!((long.why, long.message.as_str()), (Why::Dns, "the name servers did not answer"));
     let short = call(Duration::from_secs(2)).await;
     assert_eq!(short.why, Why::Timeout);
+    assert!(short.timing.dns.is_some());
     assert_eq!(short.message, "the name was not resolved within 2s");
 }

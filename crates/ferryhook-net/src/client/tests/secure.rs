@@ -169,6 +169,7 @@ async fn a_handshake_that_stalls_ends_with_the_deadline() {
     let stalling = Receiver::start(async |mut visit| visit.wait().await).await;
     let outgoing = Outgoing { timeout: SHORT, ..post(&url(&stalling)) };
     let unsent = client().send(outgoing).await.unwrap_err();
+    assert!(unsent.timing.tls.is_some());
     assert_eq!(
         (unsent.why, unsent.message.as_str()),
         (Why::Timeout, "TLS was not agreed on within 300ms")

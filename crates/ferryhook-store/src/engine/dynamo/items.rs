@@ -276,7 +276,7 @@ pub(super) fn row_of(table: Table, mut attributes: Attributes) -> Result<Row, St
         if !never.contains(&&*name) && !derived.contains_key(&name) {
             let value = to_value(value)
                 .map_err(|reason| StoreError::corrupt(kind, format!("{name} is {reason}")))?;
-            item.push(name.into(), value);
+            item.set(name.into(), value);
         }
     }
     Ok(Row {

@@ -30,6 +30,9 @@ pub(super) struct Recovered {
     pub(super) next_segment: u32,
     /// Notes about the segments that were read, which no one has noted yet.
     pub(super) notes: Vec<Change>,
+    /// There was more than one table's worth. Unless the checkpoint moves on, the next start
+    /// reads all of it again and writes the same tables once more.
+    pub(super) long: bool,
 }
 
 pub(super) fn recover(
@@ -52,6 +55,7 @@ pub(super) fn recover(
         .and_then(|value| Tally::from_value(&value))
         .unwrap_or_default();
     let mut notes = Vec::new();
+    let mut long = false;
     for segment in &segments {
         let mut content = Tally::default();
         let start = Position { segment: *segment, offset: SEGMENT_HEADER };
@@ -77,6 +81,7 @@ pub(super) fn recover(
                     if table.bytes() >= table_bytes_max {
                         shared.seal_table();
                         shared.flush().map_err(tree_error)?;
+                        long = true;
                     }
                 }
                 Next::End => break,
@@ -101,7 +106,7 @@ pub(super) fn recover(
     *lock(&shared.freed) = freed(shared)?;
     let last = segments.last().copied().unwrap_or(checkpoint.segment);
     *lock(&shared.entries) = entries;
-    Ok(Recovered { next_segment: last + 1, notes })
+    Ok(Recovered { next_segment: last + 1, notes, long })
 }
 
 fn count(entries: &mut Tally, op: &Op<'_>) {

@@ -100,10 +100,17 @@ pub(super) struct Upkeep {
     pub(super) directory: Arc<Directory>,
     pub(super) submit: Box<Submit>,
     pub(super) seal: Box<Seal>,
+    /// Whether to do so before anything else.
+    pub(super) seal_first: bool,
 }
 
 impl Upkeep {
     pub(super) fn run(&self, jobs: &Receiver<Job>) {
+        if self.seal_first
+            && let Err(error) = (self.seal)()
+        {
+            tracing::debug!(%error, "the next start has as much to read again as this one had");
+        }
         let mut swept = self.env.elapsed();
         loop {
             let (outcome, mut sweep) = match jobs.recv_timeout(SWEEP_EVERY) {

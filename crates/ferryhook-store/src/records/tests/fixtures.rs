@@ -86,6 +86,7 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::Plan => as_a::<ferryhook_core::Plan>(row),
         Kind::OauthState => as_a::<ferryhook_core::OauthState>(row),
         Kind::Unique => as_a::<Unique>(row),
+        Kind::Replay => as_a::<Replay>(row),
     }
 }
 

@@ -122,6 +122,8 @@ pub struct Growth {
     pub bare_relay: f64,
     pub ingest: f64,
     pub end_to_end: f64,
+    /// CPU for each event; others on the machine change it less than a rate.
+    pub ingest_cpu: Option<f64>,
     pub end_to_end_cpu: Option<f64>,
 }
 
@@ -130,14 +132,18 @@ impl Growth {
         let rate = |of: fn(&Run) -> &Figures| {
             ratio(of(after).events_per_second, of(before).events_per_second)
         };
-        let cpu = |run: &Run| run.end_to_end.cpu_micros_per_event;
+        let cpu = |of: fn(&Run) -> &Figures| {
+            let (before, after) = (of(before), of(after));
+            Some(ratio(after.cpu_micros_per_event?, before.cpu_micros_per_event?))
+        };
         Self {
             connections: before.connections,
             bare_http: rate(|run| &run.bare_http),
             bare_relay: rate(|run| &run.bare_relay),
             ingest: rate(|run| &run.ingest),
             end_to_end: rate(|run| &run.end_to_end),
-            end_to_end_cpu: cpu(after).zip(cpu(before)).map(|(after, before)| ratio(after, before)),
+            ingest_cpu: cpu(|run| &run.ingest),
+            end_to_end_cpu: cpu(|run| &run.end_to_end),
         }
     }
 }

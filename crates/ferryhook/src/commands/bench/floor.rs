@@ -35,7 +35,9 @@ pub fn run(asked: &BenchFloor) -> anyhow::Result<()> {
     end_with_parent();
     let floor = match asked {
         BenchFloor::Http => Floor::Http,
-        BenchFloor::Relay { file, forward } => Floor::Relay(Relay::new(file, forward.clone())?),
+        BenchFloor::Relay { file, forward } => {
+            Floor::Relay(Arc::new(Relay::new(file, forward.clone())?))
+        }
     };
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -47,7 +49,7 @@ pub fn run(asked: &BenchFloor) -> anyhow::Result<()> {
 #[derive(Debug, Clone)]
 enum Floor {
     Http,
-    Relay(Relay),
+    Relay(Arc<Relay>),
 }
 
 #[expect(clippy::disallowed_methods, reason = "the floor does without an owner of tasks")]
@@ -84,7 +86,7 @@ impl Floor {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Relay {
     journal: mpsc::Sender<(Bytes, oneshot::Sender<()>)>,
     client: Client<HttpConnector, Full<Bytes>>,
@@ -109,7 +111,7 @@ impl Relay {
 
     /// Durable when it returns, and on its way.
     #[expect(clippy::disallowed_methods, reason = "the floor does without an owner of tasks")]
-    async fn take(self, body: Bytes) -> anyhow::Result<()> {
+    async fn take(self: Arc<Self>, body: Bytes) -> anyhow::Result<()> {
         let (done, durable) = oneshot::channel();
         self.journal.send((body.clone(), done)).await?;
         durable.await?;
@@ -123,8 +125,8 @@ impl Relay {
         Ok(())
     }
 
-    async fn deliver(self, body: Bytes) -> anyhow::Result<()> {
-        let request = Request::post(self.forward).body(Full::new(body))?;
+    async fn deliver(&self, body: Bytes) -> anyhow::Result<()> {
+        let request = Request::post(self.forward.clone()).body(Full::new(body))?;
         self.client.request(request).await?.into_body().collect().await?;
         Ok(())
     }

@@ -127,10 +127,8 @@ fn join_chunks(bytes: &[u8]) -> io::Result<Option<(Vec<u8>, usize)>> {
         place += line_length + 2;
         if size == 0 {
             // Trailers, if any, and an empty line.
-            return Ok(match find(&bytes[place - 2..], b"\r\n\r\n") {
-                Some(end) => Some((body, place - 2 + end + 4)),
-                None => None,
-            });
+            let end = find(&bytes[place - 2..], b"\r\n\r\n");
+            return Ok(end.map(|end| (body, place - 2 + end + 4)));
         }
         let Some(chunk) = bytes.get(place..place + size) else { return Ok(None) };
         body.extend_from_slice(chunk);

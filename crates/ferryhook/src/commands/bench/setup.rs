@@ -141,6 +141,7 @@ impl Owner {
             concurrency_max: None,
             rate_per_second_max: None,
             ordering_key: None,
+            ordering_policy: None,
             delivery_count: 0,
             failure_count: 0,
             created_at: self.now,

@@ -22,10 +22,10 @@ pub fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
             let label = format!("  {} connections, events/s", step.connections);
             let rates = [step.bare_http, step.bare_relay, step.ingest, step.end_to_end];
             row(out, &label, rates.map(|rate| format!("{rate:.2}")))?;
-            if let Some(cpu) = step.end_to_end_cpu {
-                let label = format!("  {} connections, CPU", step.connections);
-                row(out, &label, ["", "", "", &format!("{cpu:.2}")].map(str::to_owned))?;
-            }
+            let label = format!("  {} connections, CPU an event", step.connections);
+            let cpu = |ratio: Option<f64>| ratio.map_or("-".to_owned(), fixed);
+            let none = String::new();
+            row(out, &label, [none.clone(), none, cpu(step.ingest_cpu), cpu(step.end_to_end_cpu)])?;
         }
     }
     Ok(())
@@ -87,8 +87,8 @@ fn row(out: &mut impl Write, label: &str, columns: [String; 4]) -> io::Result<()
     writeln!(out)
 }
 
-fn fixed(milliseconds: f64) -> String {
-    format!("{milliseconds:.2}")
+fn fixed(figure: f64) -> String {
+    format!("{figure:.2}")
 }
 
 fn whole(figure: Option<f64>) -> String {

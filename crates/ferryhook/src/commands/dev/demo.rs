@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use bytes::Bytes;
-use ferryhook_api::apply::{self, Asked, Kind};
+use ferryhook_api::apply::{self, Asked, Changed, Kind};
 use ferryhook_api::owner;
 use ferryhook_core::source::Status;
 use ferryhook_core::{Connection, Env, Id, Source, limits};
@@ -24,6 +24,9 @@ use crate::echo;
 pub const SAMPLE: &str = r#"{"type":"order.created","order":7}"#;
 pub const SAMPLE_TYPE: &str = "application/json";
 
+/// What is rung when something was written.
+pub type Ring = dyn Fn(Changed) + Send + Sync;
+
 const SEND_WITHIN: Duration = Duration::from_secs(10);
 
 /// Makes the demo where there has never been a source, also none that was deleted.
@@ -32,6 +35,7 @@ pub async fn make(
     env: &Env,
     guard: &Guard,
     address: SocketAddr,
+    bell: &Ring,
 ) -> anyhow::Result<Option<Id<Source>>> {
     if has_had_sources(store).await? {
         return Ok(None);
@@ -46,7 +50,7 @@ pub async fn make(
         dry_run: false,
         prune: false,
     };
-    let outcome = apply::run(store, env, guard, &asked, &|_| {}).await?;
+    let outcome = apply::run(store, env, guard, &asked, bell).await?;
     let made = outcome.changes.iter().find(|change| change.thing.kind == Kind::Source);
     let id = made.and_then(|change| change.thing.id.as_deref()).map(str::parse);
     Ok(id.transpose()?)
@@ -64,7 +68,7 @@ fn one() -> Slice {
 
 /// The echo is on another port when the usual one was busy, and connections to it are ours to
 /// keep right: what listens on the old port may be anyone.
-pub async fn follow(store: &Store, address: SocketAddr) -> Result<(), StoreError> {
+pub async fn follow(store: &Store, address: SocketAddr, bell: &Ring) -> Result<(), StoreError> {
     let Some(owner) = owner::find(store).await? else { return Ok(()) };
     let slice = Slice::default().limit(limits::PAGE_MAX);
     let page = store.connections().list_by_account(owner.account, slice).await?;
@@ -73,7 +77,9 @@ pub async fn follow(store: &Store, address: SocketAddr) -> Result<(), StoreError
         if echo::is_here(&was) && was.destination_url.as_ref() != Some(&url) {
             let destination_url = Some(url.clone());
             let now = Connection { destination_url, ..was.record.clone() };
-            store.connections().replace(&was, now).await?;
+            let now = store.connections().replace(&was, now).await?;
+            let (source, connections) = (now.source_id, vec![now.id]);
+            bell(Changed { source, resumed: false, connections });
         }
     }
     Ok(())

@@ -1,11 +1,18 @@
 //! What `dev` says on its standard output: a picture and then lines for a person, JSON objects,
 //! one a line, for a program. Nobody there is fine too.
 
+use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
+use std::pin::pin;
 
+use ferryhook_core::event::Status;
+use ferryhook_core::{Env, Timestamp};
+use ferryhook_flow::Happening;
 use serde::Serialize;
 use serde_json::json;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 
 use super::demo::{SAMPLE, SAMPLE_TYPE, Seen};
 use crate::config::Config;
@@ -130,6 +137,80 @@ impl Lines {
             Self::ForPrograms => say(&format!("{}\n", json!({ "note": text }))),
         }
     }
+
+    /// A line for each event that comes in and each attempt to deliver it.
+    pub async fn tell(
+        self,
+        env: Env,
+        mut happenings: broadcast::Receiver<Happening>,
+        stop: impl Future<Output = ()>,
+    ) {
+        let mut stop = pin!(stop);
+        loop {
+            let happening = tokio::select! {
+                happening = happenings.recv() => happening,
+                () = stop.as_mut() => return,
+            };
+            match (happening, self) {
+                (Ok(happening), Self::ForPeople) => say(&for_people(&happening, env.now())),
+                (Ok(happening), Self::ForPrograms) => say(&for_programs(&happening, env.now())),
+                (Err(RecvError::Lagged(missed)), _) => {
+                    self.note(&format!("{missed} lines left out: too fast to print"));
+                }
+                (Err(RecvError::Closed), _) => return,
+            }
+        }
+    }
+}
+
+fn for_people(happening: &Happening, now: Timestamp) -> String {
+    let now = now.to_string();
+    let time = now.get(11..19).unwrap_or_default(); // the time of day, in UTC
+    match happening {
+        Happening::Accepted { event, source_name, method, bytes, status, is_duplicate, .. } => {
+            let method = method.as_deref().unwrap_or("-");
+            let note = match (is_duplicate, status) {
+                (true, _) => ", a copy of one that came before",
+                (false, Status::Held) => ", held: the source is paused",
+                (false, Status::Filtered) => ", goes nowhere: the source has no active connection",
+                _ => "",
+            };
+            format!("  {time}  {event}  {source_name}: {method} {bytes} B{note}\n")
+        }
+        Happening::Attempted { event, destination, status, error, latency_ms, .. } => {
+            let answer = match (status, error) {
+                (0, Some(error)) => error.clone(),
+                (status, _) => status.to_string(),
+            };
+            format!("  {time}  {event}  -> {destination}  {answer} in {latency_ms} ms\n")
+        }
+    }
+}
+
+fn for_programs(happening: &Happening, now: Timestamp) -> String {
+    let line = match happening {
+        Happening::Accepted { event, source, source_name, method, bytes, status, is_duplicate } => {
+            json!({ "accepted": {
+            "at": now, "event": event, "source": source, "sourceName": source_name,
+            "method": method, "bytes": bytes, "status": status, "duplicate": is_duplicate,
+        } })
+        }
+        Happening::Attempted {
+            event,
+            source,
+            connection,
+            destination,
+            status,
+            error,
+            latency_ms,
+            delivered,
+        } => json!({ "attempted": {
+            "at": now, "event": event, "source": source, "connection": connection,
+            "destination": destination, "status": status, "error": error,
+            "latencyMs": latency_ms, "delivered": delivered,
+        } }),
+    };
+    format!("{line}\n")
 }
 
 fn say(text: &str) {

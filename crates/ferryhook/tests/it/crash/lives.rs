@@ -1,6 +1,6 @@
 //! One life of the server: from its start to the moment it is killed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
@@ -9,30 +9,48 @@ use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::ferry::command;
+use crate::ferry::{command, spawn};
 
 const LOG: &str = "server.log";
 const LOG_LINES_SHOWN: usize = 30;
 
+/// What all lives have logged; a test that fails shows the end of it.
+pub struct Log(PathBuf);
+
+impl Log {
+    pub fn of(folder: &Path) -> Self {
+        Self(folder.join(LOG))
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let text = std::fs::read_to_string(&self.0).unwrap_or_default();
+            let lines: Vec<_> = text.lines().collect();
+            let last = lines.len().saturating_sub(LOG_LINES_SHOWN);
+            println!("{}", lines[last..].join("\n"));
+        }
+    }
+}
+
 pub struct Life {
     child: Child,
     address: Option<SocketAddr>,
-    log: PathBuf,
 }
 
 impl Life {
     /// Starts a server and does not wait for it.
     pub fn begin(folder: &Path) -> Self {
-        let log = folder.join(LOG);
-        let file: File = OpenOptions::new().create(true).append(true).open(&log).unwrap();
-        let child = command(folder)
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .env("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")
-            .stdout(Stdio::piped())
-            .stderr(file)
-            .spawn()
-            .unwrap();
-        Self { child, address: None, log }
+        let log = OpenOptions::new().create(true).append(true).open(folder.join(LOG)).unwrap();
+        let child = spawn(
+            command(folder)
+                .args(["serve", "--listen", "127.0.0.1:0"])
+                .env("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")
+                .stdout(Stdio::piped())
+                .stderr(log),
+        );
+        Self { child, address: None }
     }
 
     /// Waits until it says where it listens.
@@ -77,12 +95,6 @@ impl Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-            let lines: Vec<_> = log.lines().collect();
-            let last = lines.len().saturating_sub(LOG_LINES_SHOWN);
-            println!("{}", lines[last..].join("\n"));
-        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

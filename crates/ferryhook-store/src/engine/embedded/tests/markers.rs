@@ -101,7 +101,7 @@ fn in_tree(engine: &Embedded) -> usize {
 /// Has the writer end its table, as if it were full.
 async fn seal(engine: &Embedded) {
     let seal = sealer(lock(&engine.requests).as_ref().unwrap().downgrade());
-    tokio::task::spawn_blocking(move || seal()).await.unwrap().unwrap();
+    tokio::task::spawn_blocking(seal).await.unwrap().unwrap();
 }
 
 #[tokio::test]

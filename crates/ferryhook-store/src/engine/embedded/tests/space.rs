@@ -143,3 +143,32 @@ async fn an_idle_store_gives_expired_space_back() {
     }
     panic!("{before} bytes before, {after} after");
 }
+
+/// A server that dies again and again before it has much to write would otherwise find more to
+/// read with every start.
+#[tokio::test]
+async fn a_start_with_much_to_read_again_saves_the_next_one_from_it() {
+    let mut bench = Bench::new();
+    let small = std::mem::replace(&mut bench.config.table_bytes_max, 64 * 1024 * 1024);
+    let engine = bench.open();
+    for number in 0..2000 {
+        insert(&engine, &parcel(number)).await.unwrap();
+    }
+    drop(engine);
+    let directory = bench.config.directory.join("tree/tables");
+    let tables = || std::fs::read_dir(&directory).unwrap().count();
+    assert_eq!(tables(), 0, "all of it is in the log only");
+
+    bench.config.table_bytes_max = small;
+    drop(bench.open());
+    let first = bench.open();
+    first.sweep().await.unwrap();
+    drop(first);
+    let written = tables();
+    for _ in 0..5 {
+        drop(bench.open());
+        assert!(tables() <= written, "{} tables, then {}", written, tables());
+    }
+    let engine = bench.open();
+    assert_eq!(list(&engine, inbox()).await, (0..2000).collect::<Vec<_>>());
+}

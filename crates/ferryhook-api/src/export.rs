@@ -1,0 +1,125 @@
+//! Export: writes down what is stored as the manifest that would make it so.
+//!
+//! Secrets stay where they are. In their place stands the name of a variable, for whoever applies
+//! the manifest to fill; the secret of a connection is left out, because apply leaves it alone.
+
+use ferryhook_core::connection::{Method, OrderingPolicy};
+use ferryhook_core::dedup::EVENT_TYPE_SETTING;
+use ferryhook_core::{Connection, Map, Source, connection, source, split};
+use ferryhook_store::{Store, StoreError};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use crate::apply::{self, Existing};
+use crate::owner;
+
+/// A header with one of these in its name holds something that is nobody's business.
+const SECRETIVE: [&str; 7] = ["auth", "cookie", "key", "pass", "secret", "signature", "token"];
+
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("what is stored cannot be written down: {0}")]
+    Unwritable(#[from] serde_saphyr::SerializeError),
+}
+
+/// All sources with their connections, by name.
+pub async fn run(store: &Store) -> Result<String, ExportError> {
+    let mut present = match owner::find(store).await? {
+        Some(owner) => apply::read(store, owner).await?,
+        None => Vec::new(),
+    };
+    present.sort_by(|one, other| one.source.name.cmp(&other.source.name));
+    let sources: Vec<Json> = present.iter().map(written).collect();
+    Ok(serde_saphyr::to_string(&json!({ "sources": sources }))?)
+}
+
+fn written(existing: &Existing) -> Json {
+    let Existing { source, connections } = existing;
+    let mut fields = source_fields(source);
+    if !connections.is_empty() {
+        let connections =
+            connections.iter().map(|connection| connection_fields(source, connection));
+        fields.put("connections", Some(connections.collect::<Vec<_>>()));
+    }
+    fields.0.into()
+}
+
+fn source_fields(source: &Source) -> Fields {
+    let mut config = source.config.clone();
+    let (split, event_type) = (config.remove(split::SETTING), config.remove(EVENT_TYPE_SETTING));
+    let secret = source.signing_secret.as_ref();
+    let mut fields = Fields::default();
+    fields.put("name", Some(&source.name));
+    fields.put("provider", Some(&source.provider).filter(|name| *name != "custom"));
+    fields.put("status", (source.status == source::Status::Paused).then_some("paused"));
+    fields.put("signingSecret", secret.map(|_| variable(&[&source.name, "signing secret"])));
+    fields.put("verificationMode", source.verification_mode);
+    fields.put("bodyBytesMax", source.body_bytes_max);
+    fields.put("dedup", source.dedup_expression.as_ref());
+    fields.put("eventType", event_type);
+    fields.put("split", split);
+    fields.put("customResponse", source.custom_response.as_ref());
+    fields.put("config", Some(config).filter(|config| !config.is_empty()));
+    fields
+}
+
+fn connection_fields(source: &Source, connection: &Connection) -> Json {
+    let mut headers = Fields::default();
+    for (name, value) in connection.headers.iter() {
+        let lower = name.to_ascii_lowercase();
+        match SECRETIVE.iter().any(|part| lower.contains(part)) {
+            true => headers.put(name, Some(variable(&[&source.name, &connection.name, name]))),
+            false => headers.put(name, Some(value)),
+        }
+    }
+    let method = Some(connection.method).filter(|method| *method != Method::default());
+    let types = Some(&connection.event_types).filter(|types| !types.is_empty());
+    let retry = connection.retry_config.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let paused = connection.status == connection::Status::Paused;
+    let mut fields = Fields::default();
+    fields.put("name", Some(&connection.name));
+    fields.put("url", connection.destination_url.as_ref());
+    fields.put("status", paused.then_some("paused"));
+    fields.put("method", method);
+    fields.put("headers", Some(headers.0).filter(|headers| !headers.is_empty()));
+    fields.put("eventTypes", types);
+    fields.put::<Json>("retry", retry);
+    fields.put("timeoutMs", connection.timeout_ms);
+    fields.put("concurrency", connection.concurrency_max);
+    fields.put("ratePerSecond", connection.rate_per_second_max);
+    fields.put("ordering", connection.ordering_key.as_deref().map(|key| ordering(key, connection)));
+    fields.0.into()
+}
+
+fn ordering(key: &str, connection: &Connection) -> Json {
+    match connection.ordering_policy.unwrap_or_default() {
+        OrderingPolicy::Block => json!({ "key": key }),
+        OrderingPolicy::Park => json!({ "key": key, "policy": "park" }),
+        OrderingPolicy::Skip { after } => {
+            json!({ "key": key, "policy": "skip", "skipAfter": after })
+        }
+    }
+}
+
+/// `{"$secret": "env:SHOP_SIGNING_SECRET"}`
+fn variable(parts: &[&str]) -> Json {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let name: String = parts.join("_").chars().map(plain).collect();
+    json!({ "$secret": format!("env:{name}") })
+}
+
+/// The fields of a map, in the order in which they are put; what is absent is left out.
+#[derive(Default)]
+struct Fields(Map);
+
+impl Fields {
+    fn put<T: Serialize>(&mut self, name: &str, value: Option<T>) {
+        let value = value.and_then(|value| serde_json::to_value(value).ok());
+        self.0.extend(value.map(|value| (name.to_owned(), value)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

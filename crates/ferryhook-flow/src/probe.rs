@@ -1,0 +1,106 @@
+//! The memory engine with a hand on it: counts what is asked, can be held up, can be away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use ferryhook_core::{Env, samples};
+use ferryhook_store::engine::memory::Memory;
+use ferryhook_store::engine::{Answer, Engine, Row};
+use ferryhook_store::{Batch, Durability, Key, Page, Query, Store, StoreError};
+use tokio::sync::watch;
+
+#[derive(Debug)]
+pub(crate) struct Probe {
+    memory: Memory,
+    pub(crate) reads: AtomicUsize,
+    pub(crate) commits: AtomicUsize,
+    away: AtomicBool,
+    answer_is_lost: AtomicBool,
+    held: watch::Sender<bool>,
+}
+
+impl Probe {
+    pub(crate) fn new(env: &Env) -> (Arc<Self>, Store) {
+        let probe = Arc::new(Self {
+            memory: Memory::new(env.clone()),
+            reads: AtomicUsize::new(0),
+            commits: AtomicUsize::new(0),
+            away: AtomicBool::new(false),
+            answer_is_lost: AtomicBool::new(false),
+            held: watch::Sender::new(false),
+        });
+        (probe.clone(), Store::new(probe, env.clone()))
+    }
+
+    /// From now on everything fails, or works again.
+    pub(crate) fn is_away(&self, away: bool) {
+        self.away.store(away, Ordering::SeqCst);
+    }
+
+    /// The next commit is carried out, and nobody hears of it.
+    pub(crate) fn lose_an_answer(&self) {
+        self.answer_is_lost.store(true, Ordering::SeqCst);
+    }
+
+    /// Nothing is answered until [`Probe::let_go`].
+    pub(crate) fn hold(&self) {
+        self.held.send_replace(true);
+    }
+
+    pub(crate) fn let_go(&self) {
+        self.held.send_replace(false);
+    }
+
+    pub(crate) fn reads(&self) -> usize {
+        self.reads.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn commits(&self) -> usize {
+        self.commits.load(Ordering::SeqCst)
+    }
+
+    async fn pass(&self) -> Result<(), StoreError> {
+        let _ = self.held.subscribe().wait_for(|held| !held).await;
+        match self.away.load(Ordering::SeqCst) {
+            true => Err(StoreError::Unavailable("gone fishing".into(), None)),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Engine for Probe {
+    fn get<'a>(&'a self, key: &'a Key) -> Answer<'a, Option<Row>> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            self.pass().await?;
+            self.memory.get(key).await
+        })
+    }
+
+    fn query(&self, query: Query) -> Answer<'_, Page<Row>> {
+        self.reads.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            self.pass().await?;
+            self.memory.query(query).await
+        })
+    }
+
+    fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {
+        self.commits.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async move {
+            self.pass().await?;
+            self.memory.commit(batch, durability).await?;
+            match self.answer_is_lost.swap(false, Ordering::SeqCst) {
+                true => Err(StoreError::Unavailable("the line is dead".into(), None)),
+                false => Ok(()),
+            }
+        })
+    }
+}
+
+/// The user, the account and the plan of the samples; sources are up to the test.
+pub(crate) async fn settle_in(store: &Store) {
+    store.users().create(&samples::user()).await.unwrap();
+    store.accounts().create(&samples::account()).await.unwrap();
+    store.plans().create(&samples::plan()).await.unwrap();
+}

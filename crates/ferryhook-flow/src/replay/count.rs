@@ -1,0 +1,59 @@
+//! Count: how many events a replay would be about, before anything is done.
+
+use ferryhook_core::event_types::BadPattern;
+use ferryhook_core::replay::{Position, Selection};
+use ferryhook_core::{Account, Id};
+use ferryhook_store::{Store, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::Search;
+use crate::limits;
+
+/// Of as many events as one count may look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Count {
+    pub matched: u64,
+    pub looked_at: u64,
+    /// Where the next count goes on; nothing when all have been counted.
+    pub next: Option<Position>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CountError {
+    #[error(transparent)]
+    Pattern(#[from] BadPattern),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub async fn count(
+    store: &Store,
+    account: Id<Account>,
+    selection: &Selection,
+    after: Option<Position>,
+) -> Result<Count, CountError> {
+    let mut count = Count { matched: 0, looked_at: 0, next: None };
+    match selection {
+        Selection::Ids { ids } => {
+            for id in ids {
+                let found = store.events().find(*id).await?;
+                count.looked_at += 1;
+                count.matched += u64::from(found.is_some_and(|one| one.account_id == account));
+            }
+        }
+        Selection::Filter { filter } => {
+            let mut search = Search::oldest_first(account, filter)?.after(after);
+            while !search.is_over() && count.looked_at < limits::COUNTED_MAX as u64 {
+                let found = search.look(store, limits::REPLAY_PAGE).await?;
+                count.matched += found.events.len() as u64;
+                count.looked_at += found.looked_at as u64;
+                count.next = found.last.or(count.next);
+            }
+            if search.is_over() {
+                count.next = None;
+            }
+        }
+    }
+    Ok(count)
+}

@@ -1,0 +1,122 @@
+//! Search: finds the events that a filter lets through, a page at a time, in the shortest list
+//! that has them all.
+
+use ferryhook_core::event::Status;
+use ferryhook_core::event_types::BadPattern;
+use ferryhook_core::replay::{Filter, Matcher, Position};
+use ferryhook_core::{Account, Event, Id, Source};
+use ferryhook_store::{Cursor, Order, Slice, Store, StoreError, Stored, Window};
+
+#[derive(Debug)]
+pub struct Search {
+    account: Id<Account>,
+    matcher: Matcher,
+    list: List,
+    window: Window,
+    slice: Slice,
+    /// Everything up to here was seen before.
+    after: Option<Position>,
+    over: bool,
+}
+
+/// Where the events are looked for.
+#[derive(Debug, Clone, Copy)]
+enum List {
+    /// Complete only for those that need someone.
+    Status(Status),
+    Source(Id<Source>),
+    Inbox,
+}
+
+#[derive(Debug, Default)]
+pub struct Found {
+    pub events: Vec<Stored<Event>>,
+    /// How many were looked at to find these, and the last of them.
+    pub looked_at: usize,
+    pub last: Option<Position>,
+}
+
+impl Search {
+    pub fn oldest_first(account: Id<Account>, filter: &Filter) -> Result<Self, BadPattern> {
+        Self::new(account, filter, Slice::oldest_first())
+    }
+
+    pub fn newest_first(account: Id<Account>, filter: &Filter) -> Result<Self, BadPattern> {
+        Self::new(account, filter, Slice::newest_first())
+    }
+
+    fn new(account: Id<Account>, filter: &Filter, slice: Slice) -> Result<Self, BadPattern> {
+        let list = match (filter.status, filter.source_id) {
+            (Some(status), _) if needs_someone(status) => List::Status(status),
+            (_, Some(source)) => List::Source(source),
+            (_, None) => List::Inbox,
+        };
+        let window = Window { from: filter.from, to: filter.to };
+        let matcher = filter.matcher()?;
+        Ok(Self { account, matcher, list, window, slice, after: None, over: false })
+    }
+
+    /// Goes on behind an event that was looked at before, in another search by the same filter.
+    pub fn after(mut self, position: Option<Position>) -> Self {
+        let Some(last) = position else { return self };
+        match self.slice.order {
+            Order::Ascending => self.window.from = Some(last.received_at),
+            Order::Descending => self.window.to = Some(last.received_at),
+        }
+        self.after = position;
+        self
+    }
+
+    /// Whether everything has been looked at.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Looks at the next `limit` events at most.
+    pub async fn look(&mut self, store: &Store, limit: usize) -> Result<Found, StoreError> {
+        if self.over {
+            return Ok(Found::default());
+        }
+        let slice = self.slice.clone().limit(limit);
+        let events = store.events();
+        let page = match self.list {
+            List::Status(status) => {
+                events.list_by_status(self.account, status, self.window, slice).await?
+            }
+            List::Source(source) => events.list_by_source(source, self.window, slice).await?,
+            List::Inbox => events.list_by_account(self.account, self.window, slice).await?,
+        };
+        let looked_at = page.rows.len();
+        let last = page.rows.last().map(|event| Position::of(event));
+        let mut events = page.rows;
+        events.retain(|event| !self.was_seen(event) && self.lets_through(event));
+        self.go_on(page.next);
+        Ok(Found { events, looked_at, last })
+    }
+
+    fn go_on(&mut self, next: Option<Cursor>) {
+        self.over = next.is_none();
+        self.slice.after = next;
+    }
+
+    fn lets_through(&self, event: &Event) -> bool {
+        event.account_id == self.account && self.matcher.lets_through(event)
+    }
+
+    /// Within a millisecond the list by status is in no order that an id could tell. What was
+    /// replayed there has another status by now.
+    fn was_seen(&self, event: &Event) -> bool {
+        let Some(after) = self.after else { return false };
+        let this = Position::of(event);
+        match (self.list, self.slice.order) {
+            (List::Status(_), _) => this == after,
+            (_, Order::Ascending) => this <= after,
+            (_, Order::Descending) => this >= after,
+        }
+    }
+}
+
+/// As the list by status has it.
+fn needs_someone(status: Status) -> bool {
+    matches!(status, Status::Failed | Status::Retrying | Status::Held | Status::SignatureFailed)
+}

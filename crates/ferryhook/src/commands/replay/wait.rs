@@ -1,0 +1,90 @@
+//! Waits for a replay to end, and says how far it is.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use tokio::runtime::Runtime;
+
+use crate::commands::columns::plain;
+use crate::commands::{answered, print_json};
+use crate::config::{Config, Values};
+use crate::desk;
+use crate::desk::orders::Asked;
+use crate::desk::view::ReplayJob;
+
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+pub fn wait(
+    runtime: &Runtime,
+    begun: ReplayJob,
+    json: bool,
+    config: &Config,
+    values: &Values,
+) -> anyhow::Result<ExitCode> {
+    let id = begun.replay_id;
+    if !json {
+        let _ = writeln!(stderr(), "replay {id} runs; ferryhook replay cancel {id} stops it");
+    }
+    let ended = runtime.block_on(until_ended(begun, config, values));
+    clear_progress();
+    let complete = ended.as_ref().is_ok_and(|job| job.state == "done" && job.counts.failed == 0);
+    let code = answered(ended, |job| match json {
+        true => print_json(&job),
+        false => print_ended(&job),
+    })?;
+    Ok(if complete || code != ExitCode::SUCCESS { code } else { ExitCode::FAILURE })
+}
+
+async fn until_ended(
+    begun: ReplayJob,
+    config: &Config,
+    values: &Values,
+) -> anyhow::Result<ReplayJob> {
+    let id = begun.replay_id;
+    let mut job = begun;
+    while job.is_running() {
+        show_progress(&job);
+        tokio::time::sleep(LOOK_EVERY).await;
+        let asked = desk::ask_server(config, values, Asked::ShowReplay(id)).await?;
+        let gone = || anyhow!("the server has stopped; replay {id} goes on with the next");
+        job = asked.ok_or_else(gone)?;
+    }
+    Ok(job)
+}
+
+fn line(job: &ReplayJob) -> String {
+    let counts = &job.counts;
+    let of = job.ids.map(|ids| format!(" of {ids}")).unwrap_or_default();
+    format!(
+        "{} replayed, {} skipped, {} failed, {}{of} looked at",
+        counts.replayed, counts.skipped, counts.failed, counts.matched
+    )
+}
+
+/// On a terminal only: one line that is written over.
+fn show_progress(job: &ReplayJob) {
+    if !stderr().is_terminal() {
+        return;
+    }
+    let waits = match &job.waiting_for {
+        Some(connection) => format!(", waits for {connection}, whose queue is full"),
+        None => String::new(),
+    };
+    let _ = write!(stderr(), "\r\x1b[K{}{waits}", line(job));
+}
+
+fn clear_progress() {
+    if stderr().is_terminal() {
+        let _ = write!(stderr(), "\r\x1b[K");
+    }
+}
+
+fn print_ended(job: &ReplayJob) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let reason = job.reason.as_ref().or(job.last_error.as_ref()).map(|reason| plain(reason));
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    writeln!(out, "{}: {}{reason}", job.state, line(job))?;
+    Ok(())
+}
