@@ -3,8 +3,9 @@
 //! There is one that is being filled and, for a while, those that are full and being written
 //! out. Writing is what happens most, so it is cheap: a version is put at the end of its shelf
 //! (one for each table and index). A row is found by its hash. Sorting is left to the first
-//! query that comes by, and to the writer where none does for long; a query looks through sorted
-//! runs and the little that came since. Only the writer adds; nothing is ever changed.
+//! query that comes by, and to the writer (beside the disk's work) before it becomes much; a
+//! query looks through sorted runs and the little that came since. Only the writer adds; nothing
+//! is ever changed.
 
 use std::collections::HashMap;
 use std::mem;
@@ -39,9 +40,11 @@ pub(super) type Span = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 /// A reader sorts what is more than this; less is looked through.
 const TAIL_SHORT: usize = 256;
 /// The writer sorts what is more than this, so that no reader has too much to sort.
-const TAIL_LONG: usize = 8192;
-/// So many short runs become a longer one.
+const TAIL_LONG: usize = 1024;
+/// So many short runs become a longer one, which the writer sees to as well.
 const SHORT_RUNS_MAX: usize = 8;
+/// A run of so many is left as it is.
+const RUN_LONG: usize = 8192;
 /// What a version takes beside its key and its value, about.
 const OVERHEAD: usize = 80;
 
@@ -65,6 +68,14 @@ struct Shelf {
     tail: Vec<Version>,
     /// The newest version of each row, by the hash of its key.
     newest: HashMap<u64, Version, ByHash>,
+}
+
+impl Shelf {
+    /// Those behind the last long one.
+    fn short_runs(&self) -> &[Run] {
+        let long = self.runs.iter().rposition(|run| run.len() >= RUN_LONG);
+        &self.runs[long.map_or(0, |long| long + 1)..]
+    }
 }
 
 impl Default for Table {
@@ -94,7 +105,7 @@ impl Table {
     /// key and number: then the last one counts.
     pub(super) fn add(&self, versions: impl IntoIterator<Item = Version>) {
         let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
-        let (mut bytes, mut count, mut untidy) = (0, 0, self.untidy.load(Ordering::Relaxed));
+        let (mut bytes, mut count, mut untidy) = (0, 0, false);
         for version in versions {
             let Some(shelf) = shelf_of(&version.key).and_then(|place| shelves.get_mut(place))
             else {
@@ -108,17 +119,25 @@ impl Table {
             shelf.tail.push(version);
             untidy |= shelf.tail.len() >= TAIL_LONG;
         }
-        self.untidy.store(untidy, Ordering::Relaxed);
+        if untidy {
+            self.untidy.store(true, Ordering::Relaxed);
+        }
         self.bytes.fetch_add((bytes + count * OVERHEAD) as u64, Ordering::Relaxed);
         self.versions.fetch_add(count as u64, Ordering::Relaxed);
     }
 
-    /// Sorts what has piled up. For the writer, between two groups.
+    /// Sorts what has piled up, unless someone else is at it. For the writer, while it waits for
+    /// the disk.
     pub(super) fn tidy(&self) {
-        if self.untidy.swap(false, Ordering::Relaxed) {
-            let _sorting = self.sorting.lock().unwrap_or_else(PoisonError::into_inner);
-            (0..=usize::from(u8::MAX)).for_each(|place| self.sort(place, TAIL_LONG));
+        if !self.untidy.load(Ordering::Relaxed) {
+            return;
         }
+        let Ok(_sorting) = self.sorting.try_lock() else { return };
+        for place in 0..=usize::from(u8::MAX) {
+            self.sort(place, TAIL_LONG);
+            self.merge(place);
+        }
+        self.untidy.store(false, Ordering::Relaxed);
     }
 
     /// Makes a run of a shelf's unsorted versions if they are that many. The caller is the one
@@ -133,22 +152,30 @@ impl Table {
         };
         let count = tail.len();
         let run = Arc::new(sorted(tail));
-        let short: Vec<Run> = {
-            let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
-            let shelf = &mut shelves[place];
-            shelf.tail.drain(..count);
-            shelf.runs.push(run);
-            let long = shelf.runs.iter().rposition(|run| run.len() >= TAIL_LONG);
-            shelf.runs[long.map_or(0, |long| long + 1)..].to_vec()
-        };
-        if short.len() >= SHORT_RUNS_MAX {
-            let versions = short.iter().flat_map(|run| run.iter().cloned()).collect();
-            let merged = Arc::new(sorted(versions));
-            let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
-            let runs = &mut shelves[place].runs;
-            runs.truncate(runs.len() - short.len());
-            runs.push(merged);
+        let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
+        let shelf = &mut shelves[place];
+        shelf.tail.drain(..count);
+        shelf.runs.push(run);
+        if shelf.short_runs().len() >= SHORT_RUNS_MAX {
+            self.untidy.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Makes one run of a shelf's short ones if they are many. The caller is the one who sorts.
+    fn merge(&self, place: usize) {
+        let short = {
+            let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
+            match shelves.get(place).map(Shelf::short_runs) {
+                Some(short) if short.len() >= SHORT_RUNS_MAX => short.to_vec(),
+                _ => return,
+            }
+        };
+        let versions = short.iter().flat_map(|run| run.iter().cloned()).collect();
+        let merged = Arc::new(sorted(versions));
+        let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
+        let runs = &mut shelves[place].runs;
+        runs.truncate(runs.len() - short.len());
+        runs.push(merged);
     }
 
     /// What the table has of a row (or note) below `at`: nothing, a deletion, or a value.

@@ -16,6 +16,10 @@ use super::young::{Changes, Few, Young};
 use crate::StoreError;
 use crate::query::Order;
 
+/// A group of commits or a page of rows is over within a few of these.
+const FREE_PAUSE: Duration = Duration::from_millis(1);
+const FREE_TRIES: usize = 200;
+
 pub(super) struct Shared {
     pub(super) tree: AnyTree,
     /// Counts every change of the tree, its own included.
@@ -26,6 +30,8 @@ pub(super) struct Shared {
     /// Always as of what is visible: both move in one step, under this lock.
     pub(super) young: Mutex<Young>,
     views: Mutex<Views>,
+    /// Tables that were written out and that someone may still look at; see `free_written`.
+    written: Mutex<Vec<Arc<Table>>>,
     /// Read while files come and go; written by one who needs them to stand still.
     pub(super) files: RwLock<()>,
     /// Why the last try to write a table out failed.
@@ -70,6 +76,7 @@ impl Shared {
             entering: Mutex::default(),
             young: Mutex::default(),
             views: Mutex::new(views),
+            written: Mutex::default(),
             files: RwLock::default(),
             trouble: Mutex::default(),
             drained: Condvar::new(),
@@ -121,24 +128,52 @@ impl Shared {
     pub(super) fn flush(&self) -> lsm_tree::Result<()> {
         let flushing = self.tree.get_flush_lock();
         let flushed = loop {
-            let tables = self.tables();
-            let (Some(oldest), true) = (tables.last(), tables.len() > 1) else { break Ok(()) };
-            if let Err(error) = self.flush_table(oldest) {
-                break Err(error);
+            match self.flush_oldest() {
+                Ok(true) => self.drained.notify_all(),
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
             }
-            let _entering = lock(&self.entering);
-            let mut views = lock(&self.views);
-            if !self.show(&mut views) {
-                break Ok(()); // nobody will see the file: the table has to stay
-            }
-            let left = views.tables.iter().filter(|table| !Arc::ptr_eq(table, oldest));
-            views.tables = Arc::new(left.cloned().collect());
         };
         drop(flushing);
         let trouble = flushed.as_ref().err().map(|error| (io_kind(error), error.to_string()));
         *lock(&self.trouble) = trouble;
         self.drained.notify_all();
         flushed
+    }
+
+    /// Tells whether there was a full table.
+    fn flush_oldest(&self) -> lsm_tree::Result<bool> {
+        let tables = self.tables();
+        let (Some(oldest), true) = (tables.last().cloned(), tables.len() > 1) else {
+            return Ok(false);
+        };
+        drop(tables);
+        self.flush_table(&oldest)?;
+        let _entering = lock(&self.entering);
+        let mut views = lock(&self.views);
+        if !self.show(&mut views) {
+            // Nobody will see the file, so the table has to stay and hides those behind it: they
+            // must not count as written.
+            return Err(io::Error::other("the store has stopped taking writes").into());
+        }
+        let left = views.tables.iter().filter(|table| !Arc::ptr_eq(table, &oldest));
+        views.tables = Arc::new(left.cloned().collect());
+        lock(&self.written).push(oldest);
+        Ok(true)
+    }
+
+    /// Frees tables that were written out, as soon as nobody looks at them any more. That takes
+    /// long: whoever waits for the writer or for a page should not wait for this as well.
+    pub(super) fn free_written(&self) {
+        let mut written = std::mem::take(&mut *lock(&self.written));
+        for _ in 0..FREE_TRIES {
+            written.retain(|table| Arc::strong_count(table) > 1);
+            if written.is_empty() {
+                return;
+            }
+            std::thread::sleep(FREE_PAUSE);
+        }
+        lock(&self.written).append(&mut written); // the next call may have more luck
     }
 
     fn flush_table(&self, table: &Table) -> lsm_tree::Result<()> {
@@ -301,3 +336,6 @@ impl Drop for Snapshot<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,13 +51,14 @@ pub(super) fn flush_tables(
 ) {
     while let Ok(Sealed(position)) = sealed.recv() {
         while let Err(error) = flush(shared, directory, position) {
-            if shared.is_closing() {
+            if shared.is_closing() || shared.check().is_err() {
                 return; // the log has everything
             }
             tracing::error!(%error, "a table could not be written; trying again");
             std::thread::sleep(RETRY);
         }
         let _ = compact.send(Job::Compact);
+        shared.free_written();
     }
 }
 

@@ -140,7 +140,6 @@ impl Writer {
             }
             last_group = group.waiting.len();
             self.finish(group);
-            self.shared.tables()[0].tidy();
             for (done, go_on) in seals {
                 let _ = done.send(self.seal());
                 let _ = go_on.recv();
@@ -291,7 +290,10 @@ impl Writer {
         let entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
         let apart = writes.len() >= WRITES_WORTH_A_THREAD;
-        let enter = || table.add(versions_of(writes, &places, sequence));
+        let enter = || {
+            table.add(versions_of(writes, &places, sequence));
+            table.tidy();
+        };
         let ((), synced) = match group.sync {
             true => self.log.sync_beside(apart, enter),
             false => (enter(), Ok(())),

@@ -39,12 +39,18 @@ enum Act {
     /// Groups of keys; an odd number deletes.
     Group(Vec<(u16, u64)>),
     Look,
+    Tidy,
     Seal,
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let group = prop::collection::vec((0u16..120, any::<u64>()), 1..200).prop_map(Act::Group);
-    let act = prop_oneof![8 => group, 4 => Just(Act::Look), 1 => Just(Act::Seal)];
+    let group = prop::collection::vec((0u16..120, any::<u64>()), 1..600).prop_map(Act::Group);
+    let act = prop_oneof![
+        8 => group,
+        4 => Just(Act::Look),
+        2 => Just(Act::Tidy),
+        1 => Just(Act::Seal),
+    ];
     prop::collection::vec(act, 1..40)
 }
 
@@ -77,6 +83,7 @@ proptest! {
                     let span = (Bound::Included(vec![0x11]), Bound::Excluded(vec![0x12]));
                     look(&tables, span, Order::Ascending, sequence);
                 }
+                Act::Tidy => tables[0].tidy(),
                 Act::Seal => tables.insert(0, Table::default()),
             }
         }
@@ -135,7 +142,7 @@ fn many_versions_become_few_runs() {
         }
         let shelves = table.shelves.read().unwrap();
         let shelf = &shelves[0x11];
-        let most = 60_000 / TAIL_LONG + SHORT_RUNS_MAX;
+        let most = 60_000 / RUN_LONG + SHORT_RUNS_MAX;
         assert!(shelf.runs.len() <= most, "{} runs", shelf.runs.len());
         assert!(shelf.tail.len() < TAIL_LONG);
         let sorted: usize = shelf.runs.iter().map(|run| run.len()).sum();
