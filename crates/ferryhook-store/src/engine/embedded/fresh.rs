@@ -41,7 +41,7 @@ pub(super) type Span = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 const TAIL_SHORT: usize = 256;
 /// The writer sorts what is more than this, so that no reader has too much to sort.
 const TAIL_LONG: usize = 1024;
-/// So many short runs become a longer one, which the writer sees to as well.
+/// So many short runs become a longer one where queries come by; the writer sees to it as well.
 const SHORT_RUNS_MAX: usize = 8;
 /// A run of so many is left as it is.
 const RUN_LONG: usize = 8192;
@@ -68,6 +68,8 @@ struct Shelf {
     tail: Vec<Version>,
     /// The newest version of each row, by the hash of its key.
     newest: HashMap<u64, Version, ByHash>,
+    /// Whether a query came by since its runs were merged.
+    looked_at: AtomicBool,
 }
 
 impl Shelf {
@@ -103,7 +105,7 @@ impl Table {
 
     /// Adds versions that are newer than all that are here. Those of one call may have the same
     /// key and number: then the last one counts.
-    pub(super) fn add(&self, versions: impl IntoIterator<Item = Version>) {
+    pub(super) fn add(&self, versions: Vec<Version>) {
         let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
         let (mut bytes, mut count, mut untidy) = (0, 0, false);
         for version in versions {
@@ -165,10 +167,13 @@ impl Table {
     fn merge(&self, place: usize) {
         let short = {
             let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
-            match shelves.get(place).map(Shelf::short_runs) {
-                Some(short) if short.len() >= SHORT_RUNS_MAX => short.to_vec(),
-                _ => return,
+            let Some(shelf) = shelves.get(place) else { return };
+            let short = shelf.short_runs();
+            // Where nobody looks it can be left to the file.
+            if short.len() < SHORT_RUNS_MAX || !shelf.looked_at.swap(false, Ordering::Relaxed) {
+                return;
             }
+            short.to_vec()
         };
         let versions = short.iter().flat_map(|run| run.iter().cloned()).collect();
         let merged = Arc::new(sorted(versions));
@@ -208,6 +213,7 @@ impl Table {
         let (runs, tail) = {
             let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
             let Some(shelf) = shelves.get(place) else { return };
+            shelf.looked_at.store(true, Ordering::Relaxed);
             let tail = shelf.tail.iter().filter(|version| is_within(&version.key, span));
             (shelf.runs.clone(), tail.cloned().collect::<Vec<_>>())
         };

@@ -460,13 +460,9 @@ fn push_mark(mark: &Mark, frame: &mut Vec<u8>, at: Position) {
 }
 
 /// As the table keeps them: rows learn where their content lies.
-fn versions_of(
-    writes: Vec<Write>,
-    places: &[Option<Place>],
-    sequence: SeqNo,
-) -> impl Iterator<Item = Version> {
+fn versions_of(writes: Vec<Write>, places: &[Option<Place>], sequence: SeqNo) -> Vec<Version> {
     let mut row = Vec::new();
-    writes.into_iter().zip(places).map(move |(write, place)| match write {
+    let version = |(write, place): (Write, &Option<Place>)| match write {
         Write::Put { key, value } => Version { key, value: Some(value), sequence },
         Write::PutWithContent { key, expires, tail, .. } => {
             row.clear();
@@ -474,7 +470,8 @@ fn versions_of(
             Version { key, value: Some(row.as_slice().into()), sequence }
         }
         Write::Delete { key } => Version { key, value: None, sequence },
-    })
+    };
+    writes.into_iter().zip(places).map(version).collect()
 }
 
 /// What one op of the log leaves in the table, after a crash.

@@ -18,7 +18,7 @@ fn waiting() -> (tempfile::TempDir, Shared) {
     let shared = Shared::new(tree.open().unwrap(), sequence, contents);
     for key in [b"\x11one", b"\x11two"] {
         let (key, sequence) = (key.into(), shared.sequence.next());
-        shared.tables()[0].add([Version { key, value: Some("value".into()), sequence }]);
+        shared.tables()[0].add(vec![Version { key, value: Some("value".into()), sequence }]);
         shared.publish();
         assert!(shared.seal_table());
     }
