@@ -16,17 +16,17 @@ use crate::value::{Name, Value};
 pub(crate) const PREFIX: &str = "EVT#";
 
 pub(crate) fn key(of: Id<Source>, received_at: Timestamp, id: Id<Event>) -> Key {
-    let sort = format!("{PREFIX}{}#{id}", digits(received_at));
+    let sort = [PREFIX, &digits(received_at), "#", id.as_str()].concat();
     Key::new(Table::Events, source::partition(of), sort)
 }
 
 /// Of everything that is kept under an event.
 pub(crate) fn partition(id: Id<Event>) -> String {
-    format!("EVT#{id}")
+    ["EVT#", id.as_str()].concat()
 }
 
 pub(crate) fn by_id(id: Id<Event>) -> IndexKey {
-    IndexKey::new(Index::EventById, format!("EVTID#{id}"), "EVENT")
+    IndexKey::new(Index::EventById, ["EVTID#", id.as_str()].concat(), "EVENT")
 }
 
 /// Whether the index by status has the event. Triggered events can be asked for by any status;
@@ -45,14 +45,14 @@ fn indexes(event: &Event, standing: &Standing) -> Vec<IndexKey> {
     let at = event.received_at.to_micros_text();
     let mut indexes = Vec::with_capacity(5);
     indexes.push(by_id(event.id));
-    let inbox = format!("{at}#{}", event.id);
+    let inbox = [&at, "#", event.id.as_str()].concat();
     indexes.push(IndexKey::new(Index::Inbox, account, inbox));
     if let Some(event_type) = &event.event_type {
-        let sort = format!("{event_type}#{at}");
+        let sort = [event_type, "#", &at].concat();
         indexes.push(IndexKey::new(Index::EventType, account, sort));
     }
     if is_listed_by_status(event, standing.status) {
-        let sort = format!("{}#{at}", standing.status);
+        let sort = [standing.status.as_str(), "#", &at].concat();
         indexes.push(IndexKey::new(Index::EventStatus, account, sort));
     }
     if let Some(since) = standing.pending_since {
