@@ -75,14 +75,14 @@ pub(super) fn recover(
                         }
                         Ok(())
                     })?;
-                    let table = shared.tables()[0].clone();
+                    let table = shared.table();
                     table.add(versions);
                     table.tidy();
                     if table.bytes() >= table_bytes_max {
                         drop(table);
                         shared.seal_table();
                         shared.flush().map_err(tree_error)?;
-                        shared.free_written();
+                        shared.free_unseen();
                         long = true;
                     }
                 }

@@ -30,8 +30,8 @@ pub(super) struct Shared {
     /// Always as of what is visible: both move in one step, under this lock.
     pub(super) young: Mutex<Young>,
     views: Mutex<Views>,
-    /// Tables that were written out and that someone may still look at; see `free_written`.
-    written: Mutex<Vec<Arc<Table>>>,
+    /// What was replaced and someone may still look at; see `free_unseen`.
+    unseen: Mutex<Vec<Arc<Layers>>>,
     /// Read while files come and go; written by one who needs them to stand still.
     pub(super) files: RwLock<()>,
     /// Why the last try to write a table out failed.
@@ -48,14 +48,57 @@ pub(super) struct Shared {
 }
 
 /// What readers see, and who reads.
-#[derive(Debug)]
 struct Views {
     /// All that is below.
     visible: SeqNo,
-    /// Newest first; the first is being filled.
-    tables: Arc<Vec<Arc<Table>>>,
+    layers: Arc<Layers>,
     /// Sequence numbers that someone still reads at.
     reading: BTreeMap<SeqNo, usize>,
+}
+
+/// Where to look for a key: first in memory, then in the files. Who has them need not ask the
+/// tree, which keeps its list of files locked while it writes it to disk.
+pub(super) struct Layers {
+    /// Newest first; the first is being filled.
+    pub(super) tables: Vec<Arc<Table>>,
+    files: Arc<Files>,
+    /// Counts up with every change of the files.
+    version: u64,
+}
+
+/// What the files of one moment have of a key with this hash, below a sequence number.
+type Files = dyn Fn(&[u8], u64, SeqNo) -> lsm_tree::Result<Option<UserValue>> + Send + Sync;
+
+impl Layers {
+    /// The value of a row or a note, as of a sequence number.
+    pub(super) fn get(
+        &self,
+        key: &[u8],
+        hash: u64,
+        at: SeqNo,
+    ) -> Result<Option<UserValue>, StoreError> {
+        match self.tables.iter().find_map(|table| table.get(key, hash, at)) {
+            Some(found) => Ok(found),
+            None => (self.files)(key, hash, at).map_err(tree_error),
+        }
+    }
+}
+
+/// The files as they are now, and their version.
+fn files_of(tree: &AnyTree) -> (Arc<Files>, u64) {
+    let version = tree.current_version();
+    let id = version.id();
+    let find = move |key: &[u8], hash: u64, at: SeqNo| {
+        // The tree's filters use the same hash. Newest first, as the tree itself would look.
+        let runs = version.iter_levels().flat_map(|level| level.iter());
+        for table in runs.filter_map(|run| run.get_for_key(key)) {
+            if let Some(item) = table.get(key, at, hash)? {
+                return Ok((!item.is_tombstone()).then_some(item.value));
+            }
+        }
+        Ok(None)
+    };
+    (Arc::new(find), id)
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -64,11 +107,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     pub(super) fn new(tree: AnyTree, sequence: SequenceNumberCounter, contents: Contents) -> Self {
-        let views = Views {
-            visible: sequence.get(),
-            tables: Arc::new(vec![Arc::default()]),
-            reading: BTreeMap::new(),
-        };
+        let (files, version) = files_of(&tree);
+        let layers = Layers { tables: vec![Arc::default()], files, version };
+        let views =
+            Views { visible: sequence.get(), layers: Arc::new(layers), reading: BTreeMap::new() };
         Self {
             tree,
             sequence,
@@ -76,7 +118,7 @@ impl Shared {
             entering: Mutex::default(),
             young: Mutex::default(),
             views: Mutex::new(views),
-            written: Mutex::default(),
+            unseen: Mutex::default(),
             files: RwLock::default(),
             trouble: Mutex::default(),
             drained: Condvar::new(),
@@ -102,25 +144,37 @@ impl Shared {
         may_show
     }
 
-    /// The tables in memory, newest first; the first is being filled.
-    pub(super) fn tables(&self) -> Arc<Vec<Arc<Table>>> {
-        lock(&self.views).tables.clone()
+    pub(super) fn layers(&self) -> Arc<Layers> {
+        lock(&self.views).layers.clone()
+    }
+
+    /// The table that is being filled.
+    pub(super) fn table(&self) -> Arc<Table> {
+        lock(&self.views).layers.tables[0].clone()
+    }
+
+    /// Has readers look elsewhere from now on.
+    fn replace(&self, views: &mut Views, layers: Layers) {
+        let before = std::mem::replace(&mut views.layers, Arc::new(layers));
+        lock(&self.unseen).push(before);
     }
 
     /// Begins a new table unless the one that is being filled is empty; tells whether it did.
     pub(super) fn seal_table(&self) -> bool {
         let mut views = lock(&self.views);
-        if views.tables.first().is_some_and(|table| table.len() == 0) {
+        let Layers { tables, files, version } = &*views.layers;
+        if tables.first().is_some_and(|table| table.len() == 0) {
             return false;
         }
-        let sealed = views.tables.iter().cloned();
-        views.tables = Arc::new([Arc::default()].into_iter().chain(sealed).collect());
+        let tables = [Arc::default()].into_iter().chain(tables.iter().cloned()).collect();
+        let layers = Layers { tables, files: files.clone(), version: *version };
+        self.replace(&mut views, layers);
         true
     }
 
     /// Full tables that are still to be written out.
     pub(super) fn sealed_count(&self) -> usize {
-        lock(&self.views).tables.len() - 1
+        lock(&self.views).layers.tables.len() - 1
     }
 
     /// Writes full tables out, oldest first, until there is none. A table stays where readers
@@ -143,37 +197,52 @@ impl Shared {
 
     /// Tells whether there was a full table.
     fn flush_oldest(&self) -> lsm_tree::Result<bool> {
-        let tables = self.tables();
-        let (Some(oldest), true) = (tables.last().cloned(), tables.len() > 1) else {
-            return Ok(false);
+        let oldest = match &lock(&self.views).layers.tables[..] {
+            [_, .., oldest] => oldest.clone(),
+            _ => return Ok(false),
         };
-        drop(tables);
         self.flush_table(&oldest)?;
+        match self.show_files(|table| !Arc::ptr_eq(table, &oldest)) {
+            true => Ok(true),
+            // Nobody will see the file, so the table has to stay and hides those behind it: they
+            // must not count as written.
+            false => Err(io::Error::other("the store has stopped taking writes").into()),
+        }
+    }
+
+    /// Shows the newest files, and all that has entered the tree, without the tables that those
+    /// files have; tells whether it may.
+    pub(super) fn show_files(&self, is_still_needed: impl Fn(&Arc<Table>) -> bool) -> bool {
+        let (files, version) = files_of(&self.tree);
         let _entering = lock(&self.entering);
         let mut views = lock(&self.views);
         if !self.show(&mut views) {
-            // Nobody will see the file, so the table has to stay and hides those behind it: they
-            // must not count as written.
-            return Err(io::Error::other("the store has stopped taking writes").into());
+            return false;
         }
-        let left = views.tables.iter().filter(|table| !Arc::ptr_eq(table, &oldest));
-        views.tables = Arc::new(left.cloned().collect());
-        lock(&self.written).push(oldest);
-        Ok(true)
+        let before = views.layers.clone();
+        let tables = before.tables.iter().filter(|table| is_still_needed(table)).cloned().collect();
+        // Someone else may have been faster with files that are newer still.
+        let layers = match version > before.version {
+            true => Layers { tables, files, version },
+            false => Layers { tables, files: before.files.clone(), version: before.version },
+        };
+        self.replace(&mut views, layers);
+        true
     }
 
-    /// Frees tables that were written out, as soon as nobody looks at them any more. That takes
-    /// long: whoever waits for the writer or for a page should not wait for this as well.
-    pub(super) fn free_written(&self) {
-        let mut written = std::mem::take(&mut *lock(&self.written));
+    /// Frees tables that were written out and files that were merged, as soon as nobody looks at
+    /// them any more. That takes long: whoever waits for the writer or for a page should not wait
+    /// for this as well.
+    pub(super) fn free_unseen(&self) {
+        let mut unseen = std::mem::take(&mut *lock(&self.unseen));
         for _ in 0..FREE_TRIES {
-            written.retain(|table| Arc::strong_count(table) > 1);
-            if written.is_empty() {
+            unseen.retain(|layers| Arc::strong_count(layers) > 1);
+            if unseen.is_empty() {
                 return;
             }
             std::thread::sleep(FREE_PAUSE);
         }
-        lock(&self.written).append(&mut written); // the next call may have more luck
+        lock(&self.unseen).append(&mut unseen); // the next call may have more luck
     }
 
     fn flush_table(&self, table: &Table) -> lsm_tree::Result<()> {
@@ -217,9 +286,9 @@ impl Shared {
     /// A view of all as of now; its rows stay readable while it lives.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
         let mut views = lock(&self.views);
-        let (at, tables) = (views.visible, views.tables.clone());
+        let (at, layers) = (views.visible, views.layers.clone());
         *views.reading.entry(at).or_default() += 1;
-        Snapshot { shared: self, at, tables }
+        Snapshot { shared: self, at, layers }
     }
 
     /// Versions below this that have a successor are nobody's any more.
@@ -230,7 +299,7 @@ impl Shared {
 
     /// All keys and versions, in memory and in files.
     pub(super) fn approximate_len(&self) -> u64 {
-        let fresh: u64 = self.tables().iter().map(|table| table.len()).sum();
+        let fresh: u64 = self.layers().tables.iter().map(|table| table.len()).sum();
         self.tree.approximate_len() as u64 + fresh
     }
 
@@ -299,23 +368,19 @@ pub(super) fn tree_error(error: lsm_tree::Error) -> StoreError {
 pub(super) struct Snapshot<'a> {
     shared: &'a Shared,
     at: SeqNo,
-    tables: Arc<Vec<Arc<Table>>>,
+    layers: Arc<Layers>,
 }
 
 impl Snapshot<'_> {
     /// The value of a row or a note.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<UserValue>, StoreError> {
-        let hash = fresh::hash(key);
-        match self.tables.iter().find_map(|table| table.get(key, hash, self.at)) {
-            Some(found) => Ok(found),
-            None => self.shared.tree.get(key, self.at).map_err(tree_error),
-        }
+        self.layers.get(key, fresh::hash(key), self.at)
     }
 
     /// What lies within a span, with these young markers among it.
     pub(super) fn look(&self, span: Span, young: Few, order: Order) -> Found<Old> {
         let mut cursors = Vec::new();
-        for table in self.tables.iter() {
+        for table in &self.layers.tables {
             table.look(&span, order, self.at, &mut cursors);
         }
         Found::new(self.shared.tree.range(span, self.at, None), cursors, young, order)

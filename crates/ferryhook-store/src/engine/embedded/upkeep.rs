@@ -58,7 +58,6 @@ pub(super) fn flush_tables(
             std::thread::sleep(RETRY);
         }
         let _ = compact.send(Job::Compact);
-        shared.free_written();
     }
 }
 
@@ -74,13 +73,12 @@ fn flush(shared: &Shared, directory: &Directory, position: Position) -> Result<(
 /// Lets readers use the newest files and lets go of what only older ones needed: a table that was
 /// written out would otherwise stay in memory until the next one is.
 fn show(shared: &Shared) -> Result<(), StoreError> {
-    {
-        let _entering = lock(&shared.entering);
-        shared.publish();
-    }
+    shared.show_files(|_| true);
     let oldest = shared.oldest_read();
     let path = &shared.tree.tree_config().path;
-    shared.tree.get_version_history_lock().maintenance(path, oldest).map_err(tree_error)
+    shared.tree.get_version_history_lock().maintenance(path, oldest).map_err(tree_error)?;
+    shared.free_unseen();
+    Ok(())
 }
 
 pub(super) enum Job {

@@ -10,18 +10,18 @@ use std::io;
 use std::sync::Arc;
 
 use ferryhook_core::Env;
-use lsm_tree::{AbstractTree, SeqNo, UserKey, UserValue};
+use lsm_tree::{SeqNo, UserKey, UserValue};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::change::{Change, Write, Writes};
 use super::codec::{self, Place};
 use super::faults::Step;
-use super::fresh::{Table, Version};
+use super::fresh::Version;
 use super::hashed::ByHash;
 use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
-use super::shared::{Shared, lock, tree_error};
+use super::shared::{Layers, Shared, lock};
 use super::tally::Tally;
 use super::young::Mark;
 use crate::StoreError;
@@ -77,13 +77,12 @@ pub(super) struct Writer {
 
 type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>);
 
-#[derive(Default)]
 struct Group {
     waiting: Vec<Waiting>,
     permits: Vec<OwnedSemaphorePermit>,
     writes: Writes,
-    /// Those in memory; written out meanwhile they would still tell the truth.
-    tables: Arc<Vec<Arc<Table>>>,
+    /// As they were when it began; what becomes of them meanwhile they still tell the truth.
+    layers: Arc<Layers>,
     /// Where this group wrote a row last, by the hash of its key: the conditions of the commits
     /// behind look here first.
     rows: HashMap<u64, usize, ByHash>,
@@ -91,6 +90,17 @@ struct Group {
 }
 
 impl Group {
+    fn new(layers: Arc<Layers>) -> Self {
+        Self {
+            waiting: Vec::new(),
+            permits: Vec::new(),
+            writes: Writes::default(),
+            layers,
+            rows: HashMap::default(),
+            sync: false,
+        }
+    }
+
     /// What this group has at the key: nothing known, a deletion, or a value.
     fn find(&self, key: &[u8], hash: u64) -> Option<Option<UserValue>> {
         let place = *self.rows.get(&hash)?;
@@ -120,7 +130,7 @@ impl Writer {
         let mut last_group = 0;
         while let Some(first) = self.requests.blocking_recv() {
             self.gather(last_group / 2);
-            let mut group = Group { tables: self.shared.tables(), ..Group::default() };
+            let mut group = Group::new(self.shared.layers());
             let mut seals = Vec::new();
             let mut next = Some(first);
             let mut bytes = 0;
@@ -195,7 +205,7 @@ impl Writer {
             let hash = xxh3_64(change.key());
             let found = match group.find(change.key(), hash) {
                 Some(found) => found,
-                None => self.read(&group.tables, change.key(), hash)?,
+                None => self.read(&group.layers, change.key(), hash)?,
             };
             let moves = matches!(change, Change::Relocate { .. });
             let has_expired = found.as_deref().is_some_and(|value| codec::has_expired(value, now));
@@ -216,7 +226,7 @@ impl Writer {
     /// What the tree has at the key, seen or not.
     fn read(
         &self,
-        tables: &[Arc<Table>],
+        layers: &Layers,
         key: &[u8],
         hash: u64,
     ) -> Result<Option<UserValue>, StoreError> {
@@ -224,18 +234,7 @@ impl Writer {
             .faults()
             .check(Step::Read)
             .map_err(|error| StoreError::unavailable("the tree cannot be read", error))?;
-        if let Some(found) = tables.iter().find_map(|table| table.get(key, hash, SeqNo::MAX)) {
-            return Ok(found);
-        }
-        // The tree's filters use the same hash. Newest first, as the tree itself would look.
-        let version = self.shared.tree.current_version();
-        let runs = version.iter_levels().flat_map(|level| level.iter());
-        for table in runs.filter_map(|run| run.get_for_key(key)) {
-            if let Some(item) = table.get(key, SeqNo::MAX, hash).map_err(tree_error)? {
-                return Ok((!item.is_tombstone()).then_some(item.value));
-            }
-        }
-        Ok(None)
+        layers.get(key, hash, SeqNo::MAX)
     }
 
     fn finish(&mut self, mut group: Group) {
@@ -285,7 +284,7 @@ impl Writer {
             writes.push(mark.into());
         }
         self.count(&writes);
-        let table = self.shared.tables()[0].clone();
+        let table = self.shared.table();
         // Nobody publishes before the sync is known to have worked.
         let entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
@@ -385,7 +384,7 @@ impl Writer {
             return;
         }
         self.count(&writes);
-        let table = self.shared.tables()[0].clone();
+        let table = self.shared.table();
         let _entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
         let places = vec![None; writes.len()];
@@ -401,7 +400,7 @@ impl Writer {
         self.shared.check()?;
         self.rotate()?;
         // The notes about the ended segment belong into the table that is sealed with it.
-        self.write(&mut Group { sync: true, ..Group::default() })?;
+        self.write(&mut Group { sync: true, ..Group::new(self.shared.layers()) })?;
         self.seal_table()?;
         self.rotate()?;
         Ok(self.log.end())

@@ -18,7 +18,7 @@ fn waiting() -> (tempfile::TempDir, Shared) {
     let shared = Shared::new(tree.open().unwrap(), sequence, contents);
     for key in [b"\x11one", b"\x11two"] {
         let (key, sequence) = (key.into(), shared.sequence.next());
-        shared.tables()[0].add(vec![Version { key, value: Some("value".into()), sequence }]);
+        shared.table().add(vec![Version { key, value: Some("value".into()), sequence }]);
         shared.publish();
         assert!(shared.seal_table());
     }
@@ -26,7 +26,7 @@ fn waiting() -> (tempfile::TempDir, Shared) {
 }
 
 fn oldest(shared: &Shared) -> Weak<Table> {
-    Arc::downgrade(shared.tables().last().unwrap())
+    Arc::downgrade(shared.layers().tables.last().unwrap())
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_table_that_was_written_out_is_not_freed_by_who_looked_at_it_last() {
     assert!(snapshot.get(b"\x11one").unwrap().is_some(), "as before");
     drop(snapshot);
     assert!(table.strong_count() > 0);
-    shared.free_written();
+    shared.free_unseen();
     assert_eq!(table.strong_count(), 0);
     assert!(shared.snapshot().get(b"\x11one").unwrap().is_some(), "from the file");
 }

@@ -115,7 +115,7 @@ async fn a_marker_that_dies_young_never_reaches_the_tree() {
     }
     assert_eq!(numbers(&engine).await, Vec::<u64>::new());
     assert_eq!((in_tree(&engine), young_ones(&engine)), (0, 0));
-    let table: Vec<_> = engine.shared.tables()[0].newest().collect();
+    let table: Vec<_> = engine.shared.table().newest().collect();
     assert_eq!(table.iter().filter(|item| layout::is_row(&item.key.user_key)).count(), 20);
     assert!(table.iter().all(|item| !layout::is_entry(&item.key.user_key)), "not even a tombstone");
 }
