@@ -125,8 +125,8 @@ pub struct Patch {
 pub struct Moves {
     pub from: Vec<IndexKey>,
     pub to: Vec<IndexKey>,
-    /// In seconds.
-    pub expires: Option<i64>,
+    /// In seconds; absent when the row goes on to expire when it did.
+    pub expires: Option<Option<i64>>,
 }
 
 #[derive(Debug, Clone)]
@@ -410,8 +410,9 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
     let mut patch = Patch::of(T::KIND, key).when(Condition::Revision(was.revision));
     compare(&before, &after, &mut patch);
     let (from, to) = (was.indexes(), now.indexes());
-    let expires = now.expires_at().map(Timestamp::as_seconds);
-    if from != to || expires != was.expires_at().map(Timestamp::as_seconds) {
+    let expires = |record: &T| record.expires_at().map(Timestamp::as_seconds);
+    let expires = (expires(now) != expires(was)).then(|| expires(now));
+    if from != to || expires.is_some() {
         patch.moves = Some(Moves { from, to, expires });
     }
     Ok(patch)

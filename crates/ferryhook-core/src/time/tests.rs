@@ -1,3 +1,6 @@
+use chrono::SecondsFormat;
+use proptest::prelude::*;
+
 use super::*;
 
 #[test]
@@ -44,4 +47,14 @@ fn days_and_minutes_are_utc() {
 fn the_inbox_form_has_microseconds() {
     let at: Timestamp = "2025-11-11T10:30:45.123Z".parse().unwrap();
     assert_eq!(at.to_micros_text(), "2025-11-11T10:30:45.123000Z");
+}
+
+proptest! {
+    /// What is stored must not depend on who spells it.
+    #[test]
+    fn microseconds_are_spelled_as_rfc_3339_has_them(millis in -1000..Timestamp::MAX.0 + 1000) {
+        let at = Timestamp::from_millis(millis);
+        let spelled = at.utc().to_rfc3339_opts(SecondsFormat::Micros, true);
+        prop_assert_eq!(at.to_micros_text(), spelled);
+    }
 }

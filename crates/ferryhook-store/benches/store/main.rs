@@ -211,7 +211,7 @@ async fn settle(
     );
 }
 
-async fn reads(engine: &Embedded, shape: &Shape, options: &Options, report: Report<'_>) {
+async fn reads(engine: &Arc<Embedded>, shape: &Shape, options: &Options, report: Report<'_>) {
     let mut get = Latencies::default();
     for step in 0..5_000u64 {
         let number = step * 7919 % options.events;
@@ -231,6 +231,45 @@ async fn reads(engine: &Embedded, shape: &Shape, options: &Options, report: Repo
     }
     report("newest 100 of a source p50", newest.percentile(50.0), "ms");
     report("newest 100 of a source p99", newest.percentile(99.0), "ms");
+    reads_beside_writes(engine, shape, options, report).await;
+}
+
+/// Now and then someone asks while events keep coming: what came last is not in order yet.
+async fn reads_beside_writes(
+    engine: &Arc<Embedded>,
+    shape: &Shape,
+    options: &Options,
+    report: Report<'_>,
+) {
+    // Numbers that no other step uses.
+    let first = options.events * 3;
+    let writes =
+        load::commit(engine, Durability::Synced, options, first..first + options.events, {
+            let shape = shape.clone();
+            move |number| shape.accept(number)
+        });
+    let (mut get, mut newest) = (Latencies::default(), Latencies::default());
+    let mut writes = std::pin::pin!(writes);
+    let mut step = 0;
+    loop {
+        let pause = Duration::from_millis(step % 10);
+        if tokio::time::timeout(pause, &mut writes).await.is_ok() {
+            break;
+        }
+        let started = Instant::now();
+        engine.query(shape.by_id(step * 7919 % options.events)).await.unwrap();
+        get.push(started.elapsed());
+        let started = Instant::now();
+        engine.query(shape.newest(step * 31 % options.sources)).await.unwrap();
+        newest.push(started.elapsed());
+        step += 1;
+    }
+    for (name, latencies) in [("get by id", get), ("newest 100", newest)] {
+        for percent in [50.0, 99.0] {
+            let name = format!("{name} beside writes p{percent}");
+            report(&name, latencies.percentile(percent), "ms");
+        }
+    }
 }
 
 /// Every event goes from received to delivered: the pending marker goes, the status moves.

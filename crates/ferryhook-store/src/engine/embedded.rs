@@ -28,10 +28,10 @@ mod codec;
 mod directory;
 mod faults;
 mod found;
+mod fresh;
 mod hashed;
 mod layout;
 mod log;
-mod recent;
 mod recovery;
 mod shared;
 mod tally;
@@ -42,7 +42,7 @@ mod young;
 pub use backup::{Summary, restore};
 pub use faults::{Faults, Step};
 
-use found::{Found, Step as Next};
+use found::Step as Next;
 use log::{ContentError, Contents, Log};
 use shared::{Shared, lock, tree_error};
 use upkeep::{Job, Upkeep};
@@ -132,7 +132,6 @@ impl Embedded {
             content: tally::Tally::default(),
             notes: recovered.notes,
             frame: Vec::new(),
-            recent: recent::Recent::new(shared.tree.active_memtable().is_empty()),
         };
         let upkeep = Upkeep {
             env: env.clone(),
@@ -205,7 +204,7 @@ impl Embedded {
         let mut tries = 0;
         loop {
             let snapshot = self.shared.snapshot();
-            let Some(value) = self.shared.tree.get(key, snapshot.at).map_err(tree_error)? else {
+            let Some(value) = snapshot.get(key)? else {
                 return Ok(None);
             };
             match self.row_of(&value) {
@@ -249,8 +248,7 @@ impl Embedded {
             }
             false => (self.shared.snapshot(), young::Few::default()),
         };
-        let tree = self.shared.tree.range(span, snapshot.at, None);
-        let mut found = Found::new(tree, young, query.order);
+        let mut found = snapshot.look(span, young, query.order);
         let mut page = Page { rows: Vec::new(), next: None };
         let mut last: Option<Vec<u8>> = None;
         let mut bytes = 0;
@@ -296,7 +294,7 @@ impl Embedded {
         snapshot: &shared::Snapshot<'_>,
         query: &Query,
     ) -> Result<Option<Row>, StoreError> {
-        let Some(value) = self.shared.tree.get(key, snapshot.at).map_err(tree_error)? else {
+        let Some(value) = snapshot.get(key)? else {
             return Ok(None);
         };
         if codec::kind_of(&value) != Some(query.kind) {

@@ -215,7 +215,7 @@ impl Rows {
         change(&mut kept.row.item, &patch)?;
         kept.row.revision += 1;
         if let Some(moves) = patch.moves {
-            kept.expires = moves.expires;
+            kept.expires = moves.expires.unwrap_or(kept.expires);
             for entry in std::mem::replace(&mut kept.indexes, moves.to) {
                 self.entries.remove(&entry_of(&entry, &patch.key));
             }

@@ -3,7 +3,7 @@
 
 use ferryhook_core::{Attempt, Timestamp};
 
-use super::event;
+use super::{event, padded};
 use crate::key::Key;
 use crate::record::{Kind, Record};
 use crate::tables::Table;
@@ -14,7 +14,8 @@ impl Record for Attempt {
     const KIND: Kind = Kind::Attempt;
 
     fn key(&self) -> Key {
-        let sort = format!("{PREFIX}{:02}#{}", self.number, self.connection_id);
+        let number = padded::<2>(self.number.into());
+        let sort = [PREFIX, &number, "#", self.connection_id.as_str()].concat();
         Key::new(Table::Events, event::partition(self.event_id), sort)
     }
 

@@ -14,7 +14,7 @@ use crate::tables::{Index, Table};
 pub(crate) const PREFIX: &str = "DLV#";
 
 pub(crate) fn key(of: Id<Event>, over: Id<Connection>) -> Key {
-    Key::new(Table::Events, event::partition(of), format!("{PREFIX}{over}"))
+    Key::new(Table::Events, event::partition(of), [PREFIX, over.as_str()].concat())
 }
 
 /// Replays queue apart, so that a million of them do not stand before what is new.

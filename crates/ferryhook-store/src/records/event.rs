@@ -16,17 +16,17 @@ use crate::value::{Name, Value};
 pub(crate) const PREFIX: &str = "EVT#";
 
 pub(crate) fn key(of: Id<Source>, received_at: Timestamp, id: Id<Event>) -> Key {
-    let sort = format!("{PREFIX}{}#{id}", digits(received_at));
+    let sort = [PREFIX, &digits(received_at), "#", id.as_str()].concat();
     Key::new(Table::Events, source::partition(of), sort)
 }
 
 /// Of everything that is kept under an event.
 pub(crate) fn partition(id: Id<Event>) -> String {
-    format!("EVT#{id}")
+    ["EVT#", id.as_str()].concat()
 }
 
 pub(crate) fn by_id(id: Id<Event>) -> IndexKey {
-    IndexKey::new(Index::EventById, format!("EVTID#{id}"), "EVENT")
+    IndexKey::new(Index::EventById, ["EVTID#", id.as_str()].concat(), "EVENT")
 }
 
 /// Whether the index by status has the event. Triggered events can be asked for by any status;
@@ -39,20 +39,19 @@ fn is_listed_by_status(event: &Event, status: Status) -> bool {
     needs_someone || event.origin == Origin::Trigger
 }
 
-/// All of them, as they are when the event stands there.
-fn indexes(event: &Event, standing: &Standing) -> Vec<IndexKey> {
+/// All of them, as they are when the event stands there. `at` is the text of when it came.
+fn indexes(event: &Event, standing: &Standing, at: &str) -> Vec<IndexKey> {
     let account = event.account_id.as_str();
-    let at = event.received_at.to_micros_text();
     let mut indexes = Vec::with_capacity(5);
     indexes.push(by_id(event.id));
-    let inbox = format!("{at}#{}", event.id);
+    let inbox = [at, "#", event.id.as_str()].concat();
     indexes.push(IndexKey::new(Index::Inbox, account, inbox));
     if let Some(event_type) = &event.event_type {
-        let sort = format!("{event_type}#{at}");
+        let sort = [event_type, "#", at].concat();
         indexes.push(IndexKey::new(Index::EventType, account, sort));
     }
     if is_listed_by_status(event, standing.status) {
-        let sort = format!("{}#{at}", standing.status);
+        let sort = [standing.status.as_str(), "#", at].concat();
         indexes.push(IndexKey::new(Index::EventStatus, account, sort));
     }
     if let Some(since) = standing.pending_since {
@@ -86,10 +85,10 @@ pub(crate) fn progress(event: &Event, was: &Stored<Standing>, now: &Standing) ->
             None => patch.remove(name),
         };
     }
-    let (from, to) = (indexes(event, was), indexes(event, now));
+    let at = event.received_at.to_micros_text();
+    let (from, to) = (indexes(event, was, &at), indexes(event, now, &at));
     if from != to {
-        let expires = event.expires_at.map(Timestamp::as_seconds);
-        patch.moves = Some(Moves { from, to, expires });
+        patch.moves = Some(Moves { from, to, expires: None });
     }
     Some(patch)
 }
@@ -121,7 +120,7 @@ impl Record for Event {
     }
 
     fn indexes(&self) -> Vec<IndexKey> {
-        indexes(self, &self.standing())
+        indexes(self, &self.standing(), &self.received_at.to_micros_text())
     }
 
     fn expires_at(&self) -> Option<Timestamp> {

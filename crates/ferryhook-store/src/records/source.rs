@@ -15,7 +15,7 @@ pub(crate) fn key(owner: Id<User>, id: Id<Source>) -> Key {
 
 /// Of everything that is kept under a source, in either table.
 pub(crate) fn partition(id: Id<Source>) -> String {
-    format!("SRC#{id}")
+    ["SRC#", id.as_str()].concat()
 }
 
 pub(crate) fn by_id(id: Id<Source>) -> IndexKey {

@@ -378,3 +378,12 @@ fn an_event_stays_in_its_shard() {
     assert_eq!(Shard::of(samples::event().id).partition(), "5");
     assert_eq!(Shard::all().count(), usize::from(shard::COUNT));
 }
+
+#[test]
+fn numbers_in_keys_have_leading_zeros() {
+    for number in [0, 7, 99, 100, 1_769_862_896_789, 10_000_000_000_000, u64::MAX] {
+        assert_eq!(padded::<2>(number), format!("{number:02}"));
+        assert_eq!(padded::<13>(number), format!("{number:013}"));
+    }
+    assert_eq!(digits(Timestamp::from_millis(-5)), "-000000000005");
+}

@@ -240,6 +240,20 @@ pub(crate) fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
+pub(crate) fn varint_width(number: u64) -> usize {
+    (64 - number.max(1).leading_zeros() as usize).div_ceil(7)
+}
+
+/// Writes a number into just this room, which may be more than it needs.
+pub(crate) fn set_varint(room: &mut [u8], mut number: u64) {
+    let last = room.len() - 1;
+    for byte in &mut room[..last] {
+        *byte = number as u8 | 0x80;
+        number >>= 7;
+    }
+    room[last] = number as u8;
+}
+
 pub(crate) fn take_varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {

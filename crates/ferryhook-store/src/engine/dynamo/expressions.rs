@@ -279,7 +279,9 @@ fn changes(patch: &Patch) -> Result<Changes, StoreError> {
     }
     if let Some(moves) = &patch.moves {
         move_entries(&patch.key, moves, &mut changes)?;
-        move_expiry(table, moves.expires, &mut changes)?;
+        if let Some(expires) = moves.expires {
+            move_expiry(table, expires, &mut changes)?;
+        }
     }
     Ok(changes)
 }

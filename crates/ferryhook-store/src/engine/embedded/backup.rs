@@ -13,7 +13,6 @@ use std::sync::TryLockError;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use lsm_tree::AbstractTree;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use xxhash_rust::xxh3::Xxh3;
@@ -128,10 +127,7 @@ fn seal(
 }
 
 fn flush(shared: &Shared) -> Result<(), StoreError> {
-    let guard = shared.tree.get_flush_lock();
-    let flushed = shared.tree.flush(&guard, shared.oldest_read());
-    shared.flushed(flushed.as_ref().map(|_| ()));
-    flushed.map(drop).map_err(tree_error)
+    shared.flush().map_err(tree_error)
 }
 
 fn link_all(from: &Path, to: &Path) -> io::Result<()> {

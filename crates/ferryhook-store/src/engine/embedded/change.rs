@@ -99,16 +99,19 @@ fn prepare_one(action: Action, keys: &mut Keys) -> Change {
         }
         Action::Patch(Patch { key: name, condition, set, add, remove, moves, .. }) => {
             let (mut dropped, mut added, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-            if let Some(Moves { from, to, .. }) = &moves {
+            if let Some(Moves { from, to, expires }) = &moves {
                 for entry in from.iter().filter(|entry| !to.contains(entry)) {
                     dropped.push(keys.entry(entry, &name));
                 }
                 for entry in to {
-                    let entries = if from.contains(entry) { &mut kept } else { &mut added };
-                    entries.push(keys.entry(entry, &name));
+                    match from.contains(entry) {
+                        true if expires.is_none() => {}
+                        true => kept.push(keys.entry(entry, &name)),
+                        false => added.push(keys.entry(entry, &name)),
+                    }
                 }
             }
-            let edit = Edit { set, add, remove, expires: moves.map(|moves| moves.expires) };
+            let edit = Edit { set, add, remove, expires: moves.and_then(|moves| moves.expires) };
             Change::Patch { key, condition, edit, dropped, added, kept }
         }
         Action::Delete(Delete { key: name, condition, indexes, .. }) => {

@@ -1,20 +1,22 @@
-//! What a query finds: the keys of the tree and the young markers between them, in one order and
-//! as of one moment.
+//! What a query finds: the keys of the tree's files, of the tables in memory and of the young
+//! markers, in one order and as of one moment.
 
 use std::cmp::Ordering;
 
 use lsm_tree::{Guard, IterGuardImpl, UserKey, UserValue};
 
+use super::fresh::Cursor;
 use super::shared::tree_error;
 use super::young::Few;
 use crate::StoreError;
 use crate::query::Order;
 
 pub(super) struct Found<I> {
-    tree: I,
     order: Order,
+    tree: I,
     /// Taken from the tree and not yet given out.
     ahead: Option<(UserKey, UserValue)>,
+    fresh: Vec<Cursor>,
     young: Few,
     /// The last young marker that was looked at, if there are more than were fetched.
     cut: Option<UserKey>,
@@ -28,14 +30,33 @@ pub(super) enum Step {
 }
 
 impl<I: DoubleEndedIterator<Item = IterGuardImpl>> Found<I> {
-    pub(super) fn new(tree: I, young: Few, order: Order) -> Self {
-        Self { tree, order, ahead: None, young, cut: None }
+    pub(super) fn new(tree: I, fresh: Vec<Cursor>, young: Few, order: Order) -> Self {
+        Self { order, tree, ahead: None, fresh, young, cut: None }
     }
 
     pub(super) fn step(&mut self) -> Result<Step, StoreError> {
-        if let Some(last) = self.cut.take() {
-            return Ok(Step::Later(last));
+        loop {
+            if let Some(last) = self.cut.take() {
+                return Ok(Step::Later(last));
+            }
+            self.look_ahead()?;
+            let Some(key) = self.first() else { return Ok(Step::End) };
+            // All of them pass this key; what they say about it counts in this order.
+            let young = self.pass_young(&key);
+            let fresh = self.pass_fresh(&key);
+            let old = self.ahead.take_if(|(old, _)| *old == key).map(|(_, value)| value);
+            let value = match (young, fresh) {
+                (Some(expiry), _) => Some(expiry),
+                (None, Some(fresh)) => fresh,
+                (None, None) => old,
+            };
+            if let Some(value) = value {
+                return Ok(Step::Entry(key, value));
+            }
         }
+    }
+
+    fn look_ahead(&mut self) -> Result<(), StoreError> {
         if self.ahead.is_none() {
             let next = match self.order {
                 Order::Ascending => self.tree.next(),
@@ -43,24 +64,45 @@ impl<I: DoubleEndedIterator<Item = IterGuardImpl>> Found<I> {
             };
             self.ahead = next.map(Guard::into_inner).transpose().map_err(tree_error)?;
         }
-        let first = match (&self.ahead, self.young.markers.front()) {
-            (_, None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some((old, _)), Some((young, _))) => match self.order {
-                Order::Ascending => old.cmp(young),
-                Order::Descending => young.cmp(old),
-            },
+        Ok(())
+    }
+
+    fn first(&self) -> Option<UserKey> {
+        let old = self.ahead.iter().map(|(key, _)| key);
+        let young = self.young.markers.front().map(|(key, _)| key);
+        let keys = old.chain(young).chain(self.fresh.iter().map(Cursor::key));
+        let first = match self.order {
+            Order::Ascending => keys.min(),
+            Order::Descending => keys.max(),
         };
-        if first == Ordering::Less {
-            return Ok(self.ahead.take().map_or(Step::End, |(key, value)| Step::Entry(key, value)));
+        first.cloned()
+    }
+
+    fn pass_young(&mut self, key: &UserKey) -> Option<UserValue> {
+        let (own, _) = self.young.markers.front()?;
+        if own != key {
+            return None;
         }
-        if first == Ordering::Equal {
-            self.ahead = None; // what is young is newer
-        }
-        let Some((key, expiry)) = self.young.markers.pop_front() else { return Ok(Step::End) };
+        let (own, expiry) = self.young.markers.pop_front()?;
         if self.young.more && self.young.markers.is_empty() {
-            self.cut = Some(key.clone());
+            self.cut = Some(own);
         }
-        Ok(Step::Entry(key, expiry.into()))
+        Some(expiry.into())
+    }
+
+    /// The newest version of the key: nothing known, a deletion, or a value.
+    fn pass_fresh(&mut self, key: &UserKey) -> Option<Option<UserValue>> {
+        let mut newest = None;
+        self.fresh.retain_mut(|cursor| {
+            if cursor.key().cmp(key) != Ordering::Equal {
+                return true;
+            }
+            let version = cursor.version();
+            if newest.as_ref().is_none_or(|(sequence, _)| *sequence < version.sequence) {
+                newest = Some((version.sequence, version.value.clone()));
+            }
+            cursor.advance()
+        });
+        newest.map(|(_, value)| value)
     }
 }

@@ -7,19 +7,23 @@
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Bound;
 use std::path::Path;
 
-use lsm_tree::{AbstractTree, Guard};
+use lsm_tree::AbstractTree;
 
 use super::change::Change;
 use super::codec;
 use super::directory::Directory;
+use super::found::Step;
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
 use super::shared::{Shared, lock, tree_error};
 use super::tally::Tally;
 use super::writer;
+use super::young::Few;
 use crate::StoreError;
+use crate::query::Order;
 
 /// What the writer goes on with.
 pub(super) struct Recovered {
@@ -60,20 +64,25 @@ pub(super) fn recover(
             match frames.next().map_err(unreadable)? {
                 Next::Frame(at, frame) => {
                     let sequence = (at >= checkpoint).then(|| shared.sequence.next());
-                    let table = shared.tree.active_memtable();
-                    let mut table_bytes = 0;
+                    let mut versions = Vec::new();
                     log::read_frame(&frame, at, |op, place| {
                         if let Op::PutWithContent { expires, content: bytes, .. } = &op {
                             content.add(*expires, bytes.len() as u64);
                         }
                         if let Some(sequence) = sequence {
                             count(&mut entries, &op);
-                            table_bytes = writer::replay(&table, &op, place, sequence);
+                            versions.push(writer::replay(&op, place, sequence));
                         }
                         Ok(())
                     })?;
-                    if table_bytes >= table_bytes_max {
-                        shared.tree.flush_active_memtable(0).map_err(tree_error)?;
+                    let table = shared.table();
+                    table.add(versions);
+                    table.tidy();
+                    if table.bytes() >= table_bytes_max {
+                        drop(table);
+                        shared.seal_table();
+                        shared.flush().map_err(tree_error)?;
+                        shared.free_unseen();
                         long = true;
                     }
                 }
@@ -95,8 +104,8 @@ pub(super) fn recover(
         let key = layout::segment_note(*segment).into();
         notes.push(Change::Note { key, value: content.to_value() });
     }
-    *lock(&shared.freed) = freed(shared)?;
     shared.publish();
+    *lock(&shared.freed) = freed(shared)?;
     let last = segments.last().copied().unwrap_or(checkpoint.segment);
     *lock(&shared.entries) = entries;
     Ok(Recovered { next_segment: last + 1, notes, long })
@@ -136,8 +145,11 @@ fn cut(directory: &Path, end: Position) -> io::Result<()> {
 
 fn freed(shared: &Shared) -> Result<HashMap<u32, u64>, StoreError> {
     let mut freed = HashMap::new();
-    for found in shared.tree.prefix(layout::freed_notes(), lsm_tree::SeqNo::MAX, None) {
-        let (key, value) = found.into_inner().map_err(tree_error)?;
+    let (low, mut high) = (layout::freed_notes(), layout::freed_notes());
+    high.extend([u8::MAX; 5]);
+    let span = (Bound::Included(low), Bound::Excluded(high));
+    let mut found = shared.snapshot().look(span, Few::default(), Order::Ascending);
+    while let Step::Entry(key, value) = found.step()? {
         if let (Some(segment), Some(bytes)) = (key.last_chunk(), codec::read_count(&value)) {
             freed.insert(u32::from_be_bytes(*segment), bytes);
         }

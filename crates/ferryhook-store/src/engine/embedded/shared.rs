@@ -2,32 +2,36 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::ops::Bound;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use lsm_tree::{AbstractTree, AnyTree, SeqNo, SequenceNumberCounter};
+use lsm_tree::{AbstractTree, AnyTree, IterGuardImpl, SeqNo, SequenceNumberCounter, UserValue};
 
+use super::found::Found;
+use super::fresh::{self, Span, Table};
 use super::log::Contents;
 use super::tally::Tally;
 use super::young::{Changes, Few, Young};
 use crate::StoreError;
 use crate::query::Order;
 
+/// A group of commits or a page of rows is over within a few of these.
+const FREE_PAUSE: Duration = Duration::from_millis(1);
+const FREE_TRIES: usize = 200;
+
 pub(super) struct Shared {
     pub(super) tree: AnyTree,
     /// Counts every change of the tree, its own included.
     pub(super) sequence: SequenceNumberCounter,
     pub(super) contents: Contents,
-    /// Readers see what is below.
-    visible: AtomicU64,
     /// Held while a group enters the tree, so that nobody moves `visible` into its middle.
     pub(super) entering: Mutex<()>,
-    /// Always as of `visible`: both move in one step, under this lock.
+    /// Always as of what is visible: both move in one step, under this lock.
     pub(super) young: Mutex<Young>,
-    /// Sequence numbers that someone still reads at.
-    reading: Mutex<BTreeMap<SeqNo, usize>>,
+    views: Mutex<Views>,
+    /// What was replaced and someone may still look at; see `free_unseen`.
+    unseen: Mutex<Vec<Arc<Layers>>>,
     /// Read while files come and go; written by one who needs them to stand still.
     pub(super) files: RwLock<()>,
     /// Why the last try to write a table out failed.
@@ -43,21 +47,78 @@ pub(super) struct Shared {
     pub(super) freed: Mutex<HashMap<u32, u64>>,
 }
 
+/// What readers see, and who reads.
+struct Views {
+    /// All that is below.
+    visible: SeqNo,
+    layers: Arc<Layers>,
+    /// Sequence numbers that someone still reads at.
+    reading: BTreeMap<SeqNo, usize>,
+}
+
+/// Where to look for a key: first in memory, then in the files. Who has them need not ask the
+/// tree, which keeps its list of files locked while it writes it to disk.
+pub(super) struct Layers {
+    /// Newest first; the first is being filled.
+    pub(super) tables: Vec<Arc<Table>>,
+    files: Arc<Files>,
+    /// Counts up with every change of the files.
+    version: u64,
+}
+
+/// What the files of one moment have of a key with this hash, below a sequence number.
+type Files = dyn Fn(&[u8], u64, SeqNo) -> lsm_tree::Result<Option<UserValue>> + Send + Sync;
+
+impl Layers {
+    /// The value of a row or a note, as of a sequence number.
+    pub(super) fn get(
+        &self,
+        key: &[u8],
+        hash: u64,
+        at: SeqNo,
+    ) -> Result<Option<UserValue>, StoreError> {
+        match self.tables.iter().find_map(|table| table.get(key, hash, at)) {
+            Some(found) => Ok(found),
+            None => (self.files)(key, hash, at).map_err(tree_error),
+        }
+    }
+}
+
+/// The files as they are now, and their version.
+fn files_of(tree: &AnyTree) -> (Arc<Files>, u64) {
+    let version = tree.current_version();
+    let id = version.id();
+    let find = move |key: &[u8], hash: u64, at: SeqNo| {
+        // The tree's filters use the same hash. Newest first, as the tree itself would look.
+        let runs = version.iter_levels().flat_map(|level| level.iter());
+        for table in runs.filter_map(|run| run.get_for_key(key)) {
+            if let Some(item) = table.get(key, at, hash)? {
+                return Ok((!item.is_tombstone()).then_some(item.value));
+            }
+        }
+        Ok(None)
+    };
+    (Arc::new(find), id)
+}
+
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
     pub(super) fn new(tree: AnyTree, sequence: SequenceNumberCounter, contents: Contents) -> Self {
-        let visible = AtomicU64::new(sequence.get());
+        let (files, version) = files_of(&tree);
+        let layers = Layers { tables: vec![Arc::default()], files, version };
+        let views =
+            Views { visible: sequence.get(), layers: Arc::new(layers), reading: BTreeMap::new() };
         Self {
             tree,
             sequence,
             contents,
-            visible,
             entering: Mutex::default(),
             young: Mutex::default(),
-            reading: Mutex::default(),
+            views: Mutex::new(views),
+            unseen: Mutex::default(),
             files: RwLock::default(),
             trouble: Mutex::default(),
             drained: Condvar::new(),
@@ -72,10 +133,123 @@ impl Shared {
     /// Shows all that has entered the tree. The caller holds `entering` or is alone. After a
     /// failure the tree may hold what the disk does not: that is never shown.
     pub(super) fn publish(&self) {
-        if self.failure.get().is_some() {
-            return;
+        self.show(&mut lock(&self.views));
+    }
+
+    fn show(&self, views: &mut Views) -> bool {
+        let may_show = self.failure.get().is_none();
+        if may_show {
+            views.visible = self.sequence.get();
         }
-        self.visible.store(self.sequence.get(), Ordering::Release);
+        may_show
+    }
+
+    pub(super) fn layers(&self) -> Arc<Layers> {
+        lock(&self.views).layers.clone()
+    }
+
+    /// The table that is being filled.
+    pub(super) fn table(&self) -> Arc<Table> {
+        lock(&self.views).layers.tables[0].clone()
+    }
+
+    /// Has readers look elsewhere from now on.
+    fn replace(&self, views: &mut Views, layers: Layers) {
+        let before = std::mem::replace(&mut views.layers, Arc::new(layers));
+        lock(&self.unseen).push(before);
+    }
+
+    /// Begins a new table unless the one that is being filled is empty; tells whether it did.
+    pub(super) fn seal_table(&self) -> bool {
+        let mut views = lock(&self.views);
+        let Layers { tables, files, version } = &*views.layers;
+        if tables.first().is_some_and(|table| table.len() == 0) {
+            return false;
+        }
+        let tables = [Arc::default()].into_iter().chain(tables.iter().cloned()).collect();
+        let layers = Layers { tables, files: files.clone(), version: *version };
+        self.replace(&mut views, layers);
+        true
+    }
+
+    /// Full tables that are still to be written out.
+    pub(super) fn sealed_count(&self) -> usize {
+        lock(&self.views).layers.tables.len() - 1
+    }
+
+    /// Writes full tables out, oldest first, until there is none. A table stays where readers
+    /// look until they see its file.
+    pub(super) fn flush(&self) -> lsm_tree::Result<()> {
+        let flushing = self.tree.get_flush_lock();
+        let flushed = loop {
+            match self.flush_oldest() {
+                Ok(true) => self.drained.notify_all(),
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        drop(flushing);
+        let trouble = flushed.as_ref().err().map(|error| (io_kind(error), error.to_string()));
+        *lock(&self.trouble) = trouble;
+        self.drained.notify_all();
+        flushed
+    }
+
+    /// Tells whether there was a full table.
+    fn flush_oldest(&self) -> lsm_tree::Result<bool> {
+        let oldest = match &lock(&self.views).layers.tables[..] {
+            [_, .., oldest] => oldest.clone(),
+            _ => return Ok(false),
+        };
+        self.flush_table(&oldest)?;
+        match self.show_files(|table| !Arc::ptr_eq(table, &oldest)) {
+            true => Ok(true),
+            // Nobody will see the file, so the table has to stay and hides those behind it: they
+            // must not count as written.
+            false => Err(io::Error::other("the store has stopped taking writes").into()),
+        }
+    }
+
+    /// Shows the newest files, and all that has entered the tree, without the tables that those
+    /// files have; tells whether it may.
+    pub(super) fn show_files(&self, is_still_needed: impl Fn(&Arc<Table>) -> bool) -> bool {
+        let (files, version) = files_of(&self.tree);
+        let _entering = lock(&self.entering);
+        let mut views = lock(&self.views);
+        if !self.show(&mut views) {
+            return false;
+        }
+        let before = views.layers.clone();
+        let tables = before.tables.iter().filter(|table| is_still_needed(table)).cloned().collect();
+        // Someone else may have been faster with files that are newer still.
+        let layers = match version > before.version {
+            true => Layers { tables, files, version },
+            false => Layers { tables, files: before.files.clone(), version: before.version },
+        };
+        self.replace(&mut views, layers);
+        true
+    }
+
+    /// Frees tables that were written out and files that were merged, as soon as nobody looks at
+    /// them any more. That takes long: whoever waits for the writer or for a page should not wait
+    /// for this as well.
+    pub(super) fn free_unseen(&self) {
+        let mut unseen = std::mem::take(&mut *lock(&self.unseen));
+        for _ in 0..FREE_TRIES {
+            unseen.retain(|layers| Arc::strong_count(layers) > 1);
+            if unseen.is_empty() {
+                return;
+            }
+            std::thread::sleep(FREE_PAUSE);
+        }
+        lock(&self.unseen).append(&mut unseen); // the next call may have more luck
+    }
+
+    fn flush_table(&self, table: &Table) -> lsm_tree::Result<()> {
+        let Some((files, _)) = self.tree.flush_to_tables(table.newest().map(Ok))? else {
+            return Ok(());
+        };
+        self.tree.register_tables(&files, None, None, &[], self.oldest_read())
     }
 
     /// Shows all that has entered the tree together with what it does to the young markers.
@@ -101,7 +275,7 @@ impl Shared {
     /// A view of the tree as of now, and the first few young markers of the same moment.
     pub(super) fn snapshot_with_young(
         &self,
-        span: &(Bound<Vec<u8>>, Bound<Vec<u8>>),
+        span: &Span,
         order: Order,
         most: usize,
     ) -> (Snapshot<'_>, Few) {
@@ -109,19 +283,24 @@ impl Shared {
         (self.snapshot(), young.few(span, order, most))
     }
 
-    /// A view of the tree as of now; its rows stay readable while it lives.
+    /// A view of all as of now; its rows stay readable while it lives.
     pub(super) fn snapshot(&self) -> Snapshot<'_> {
-        let mut reading = lock(&self.reading);
-        let at = self.visible.load(Ordering::Acquire);
-        *reading.entry(at).or_default() += 1;
-        Snapshot { shared: self, at }
+        let mut views = lock(&self.views);
+        let (at, layers) = (views.visible, views.layers.clone());
+        *views.reading.entry(at).or_default() += 1;
+        Snapshot { shared: self, at, layers }
     }
 
     /// Versions below this that have a successor are nobody's any more.
     pub(super) fn oldest_read(&self) -> SeqNo {
-        let reading = lock(&self.reading);
-        let visible = self.visible.load(Ordering::Acquire);
-        reading.keys().next().map_or(visible, |oldest| visible.min(*oldest))
+        let views = lock(&self.views);
+        views.reading.keys().next().map_or(views.visible, |oldest| views.visible.min(*oldest))
+    }
+
+    /// All keys and versions, in memory and in files.
+    pub(super) fn approximate_len(&self) -> u64 {
+        let fresh: u64 = self.layers().tables.iter().map(|table| table.len()).sum();
+        self.tree.approximate_len() as u64 + fresh
     }
 
     /// The first failure that makes every later promise impossible; it stays.
@@ -149,15 +328,10 @@ impl Shared {
         }
     }
 
-    pub(super) fn flushed(&self, result: Result<(), &lsm_tree::Error>) {
-        *lock(&self.trouble) = result.err().map(|error| (io_kind(error), error.to_string()));
-        self.drained.notify_all();
-    }
-
     /// Waits until fewer than `most` sealed tables wait to be written, or writing them fails.
     pub(super) fn wait_for_room(&self, most: usize) -> Result<(), StoreError> {
         let mut trouble = lock(&self.trouble);
-        while self.tree.sealed_memtable_count() >= most {
+        while self.sealed_count() >= most {
             if let Some((kind, what)) = &*trouble {
                 return Err(match kind {
                     io::ErrorKind::StorageFull => StoreError::Full(what.clone()),
@@ -193,17 +367,40 @@ pub(super) fn tree_error(error: lsm_tree::Error) -> StoreError {
 
 pub(super) struct Snapshot<'a> {
     shared: &'a Shared,
-    pub(super) at: SeqNo,
+    at: SeqNo,
+    layers: Arc<Layers>,
 }
+
+impl Snapshot<'_> {
+    /// The value of a row or a note.
+    pub(super) fn get(&self, key: &[u8]) -> Result<Option<UserValue>, StoreError> {
+        self.layers.get(key, fresh::hash(key), self.at)
+    }
+
+    /// What lies within a span, with these young markers among it.
+    pub(super) fn look(&self, span: Span, young: Few, order: Order) -> Found<Old> {
+        let mut cursors = Vec::new();
+        for table in &self.layers.tables {
+            table.look(&span, order, self.at, &mut cursors);
+        }
+        Found::new(self.shared.tree.range(span, self.at, None), cursors, young, order)
+    }
+}
+
+/// What the tree's files have.
+pub(super) type Old = Box<dyn DoubleEndedIterator<Item = IterGuardImpl> + Send>;
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        let mut reading = lock(&self.shared.reading);
-        if let Some(count) = reading.get_mut(&self.at) {
+        let mut views = lock(&self.shared.views);
+        if let Some(count) = views.reading.get_mut(&self.at) {
             *count -= 1;
             if *count == 0 {
-                reading.remove(&self.at);
+                views.reading.remove(&self.at);
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -145,6 +145,36 @@ async fn what_was_committed_is_there_after_reopening() {
     assert_eq!(list(&engine, inbox().newest_first()).await, (0..500).rev().collect::<Vec<_>>());
 }
 
+/// It has its list of files locked for as long as the disk takes to write it.
+#[tokio::test]
+async fn commits_and_rows_do_not_wait_for_the_tree_to_write_its_list_of_files() {
+    let bench = Bench::new();
+    let engine = bench.open();
+    for number in 0..500 {
+        insert(&engine, &parcel(number)).await.unwrap();
+    }
+    while engine.shared.sealed_count() > 0 {
+        tokio::task::yield_now().await; // tables that wait to be written out would fill the room
+    }
+    let (locked, is_locked) = std::sync::mpsc::channel();
+    let (go_on, may_go_on) = std::sync::mpsc::channel::<()>();
+    let shared = engine.shared.clone();
+    let tree = std::thread::spawn(move || {
+        let _files = shared.tree.get_version_history_lock();
+        locked.send(()).unwrap();
+        let _ = may_go_on.recv();
+    });
+    is_locked.recv().unwrap();
+    let wait = std::time::Duration::from_secs(30);
+    let again = tokio::time::timeout(wait, insert(&engine, &parcel(7))).await;
+    assert!(again.expect("the writer waits").unwrap_err().is_refused());
+    let new = tokio::time::timeout(wait, insert(&engine, &parcel(500))).await;
+    new.expect("the writer waits").unwrap();
+    assert_eq!(get(&engine, 7).await.unwrap().record, parcel(7));
+    drop(go_on);
+    tree.join().unwrap();
+}
+
 #[tokio::test]
 async fn buffered_commits_are_on_disk_after_a_clean_stop() {
     let bench = Bench::new();

@@ -51,7 +51,7 @@ pub(super) fn flush_tables(
 ) {
     while let Ok(Sealed(position)) = sealed.recv() {
         while let Err(error) = flush(shared, directory, position) {
-            if shared.is_closing() {
+            if shared.is_closing() || shared.check().is_err() {
                 return; // the log has everything
             }
             tracing::error!(%error, "a table could not be written; trying again");
@@ -63,12 +63,7 @@ pub(super) fn flush_tables(
 
 fn flush(shared: &Shared, directory: &Directory, position: Position) -> Result<(), StoreError> {
     let _files = shared.files.read().unwrap_or_else(PoisonError::into_inner);
-    let flushed = {
-        let guard = shared.tree.get_flush_lock();
-        shared.tree.flush(&guard, shared.oldest_read())
-    };
-    shared.flushed(flushed.as_ref().map(|_| ()));
-    flushed.map_err(tree_error)?;
+    shared.flush().map_err(tree_error)?;
     directory
         .set_checkpoint(position)
         .map_err(|error| super::writer::disk_error("CHECKPOINT cannot be written", error))?;
@@ -78,13 +73,12 @@ fn flush(shared: &Shared, directory: &Directory, position: Position) -> Result<(
 /// Lets readers use the newest files and lets go of what only older ones needed: a table that was
 /// written out would otherwise stay in memory until the next one is.
 fn show(shared: &Shared) -> Result<(), StoreError> {
-    {
-        let _entering = lock(&shared.entering);
-        shared.publish();
-    }
+    shared.show_files(|_| true);
     let oldest = shared.oldest_read();
     let path = &shared.tree.tree_config().path;
-    shared.tree.get_version_history_lock().maintenance(path, oldest).map_err(tree_error)
+    shared.tree.get_version_history_lock().maintenance(path, oldest).map_err(tree_error)?;
+    shared.free_unseen();
+    Ok(())
 }
 
 pub(super) enum Job {
@@ -169,7 +163,7 @@ impl Upkeep {
     fn compact_expired(&self) -> Result<(), StoreError> {
         let now = self.env.now().as_seconds() - GRACE_SECONDS;
         let expired = lock(&self.shared.entries).expired(now);
-        let all = self.shared.tree.approximate_len() as u64;
+        let all = self.shared.approximate_len();
         if all == 0 || expired * 100 < all * EXPIRED_PERCENT {
             return Ok(());
         }
@@ -206,7 +200,7 @@ impl Upkeep {
                     continue; // nothing to win, and no reason to hurry the tree
                 }
                 // The tree's files have to catch up first; the next sweep may have it then.
-                if self.shared.tree.sealed_memtable_count() == 0 {
+                if self.shared.sealed_count() == 0 {
                     (self.seal)()?;
                 }
                 break;
@@ -259,7 +253,7 @@ impl Upkeep {
     /// Whether a row that has not expired has its content there.
     fn lives_at(&self, key: &[u8], place: Place, now: i64) -> Result<bool, StoreError> {
         let snapshot = self.shared.snapshot();
-        let value = self.shared.tree.get(key, snapshot.at).map_err(tree_error)?;
+        let value = snapshot.get(key)?;
         Ok(value.is_some_and(|value| {
             codec::place_of(&value) == Some(place) && !codec::has_expired(&value, now)
         }))
@@ -281,7 +275,7 @@ impl Upkeep {
 
     fn note(&self, key: &[u8]) -> Result<Option<Tally>, StoreError> {
         let snapshot = self.shared.snapshot();
-        let value = self.shared.tree.get(key, snapshot.at).map_err(tree_error)?;
+        let value = snapshot.get(key)?;
         Ok(value.and_then(|value| Tally::from_value(&value)))
     }
 }

@@ -10,18 +10,18 @@ use std::io;
 use std::sync::Arc;
 
 use ferryhook_core::Env;
-use lsm_tree::{AbstractTree, InternalValue, Memtable, SeqNo, UserKey, UserValue, ValueType};
+use lsm_tree::{SeqNo, UserKey, UserValue};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::change::{Change, Write, Writes};
 use super::codec::{self, Place};
 use super::faults::Step;
+use super::fresh::Version;
 use super::hashed::ByHash;
 use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
-use super::recent::Recent;
-use super::shared::{Shared, lock, tree_error};
+use super::shared::{Layers, Shared, lock};
 use super::tally::Tally;
 use super::young::Mark;
 use crate::StoreError;
@@ -73,16 +73,16 @@ pub(super) struct Writer {
     pub(super) notes: Vec<Change>,
     /// The group being written; kept for its room.
     pub(super) frame: Vec<u8>,
-    pub(super) recent: Recent,
 }
 
 type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>);
 
-#[derive(Default)]
 struct Group {
     waiting: Vec<Waiting>,
     permits: Vec<OwnedSemaphorePermit>,
     writes: Writes,
+    /// As they were when it began; what becomes of them meanwhile they still tell the truth.
+    layers: Arc<Layers>,
     /// Where this group wrote a row last, by the hash of its key: the conditions of the commits
     /// behind look here first.
     rows: HashMap<u64, usize, ByHash>,
@@ -90,6 +90,17 @@ struct Group {
 }
 
 impl Group {
+    fn new(layers: Arc<Layers>) -> Self {
+        Self {
+            waiting: Vec::new(),
+            permits: Vec::new(),
+            writes: Writes::default(),
+            layers,
+            rows: HashMap::default(),
+            sync: false,
+        }
+    }
+
     /// What this group has at the key: nothing known, a deletion, or a value.
     fn find(&self, key: &[u8], hash: u64) -> Option<Option<UserValue>> {
         let place = *self.rows.get(&hash)?;
@@ -119,8 +130,7 @@ impl Writer {
         let mut last_group = 0;
         while let Some(first) = self.requests.blocking_recv() {
             self.gather(last_group / 2);
-            self.recent.keep(self.shared.tree.sealed_memtable_count());
-            let mut group = Group::default();
+            let mut group = Group::new(self.shared.layers());
             let mut seals = Vec::new();
             let mut next = Some(first);
             let mut bytes = 0;
@@ -195,7 +205,7 @@ impl Writer {
             let hash = xxh3_64(change.key());
             let found = match group.find(change.key(), hash) {
                 Some(found) => found,
-                None => self.read(change.key(), hash)?,
+                None => self.read(&group.layers, change.key(), hash)?,
             };
             let moves = matches!(change, Change::Relocate { .. });
             let has_expired = found.as_deref().is_some_and(|value| codec::has_expired(value, now));
@@ -214,23 +224,17 @@ impl Writer {
     }
 
     /// What the tree has at the key, seen or not.
-    fn read(&self, key: &[u8], hash: u64) -> Result<Option<UserValue>, StoreError> {
+    fn read(
+        &self,
+        layers: &Layers,
+        key: &[u8],
+        hash: u64,
+    ) -> Result<Option<UserValue>, StoreError> {
         self.log
             .faults()
             .check(Step::Read)
             .map_err(|error| StoreError::unavailable("the tree cannot be read", error))?;
-        if self.recent.may_have(hash) {
-            return self.shared.tree.get(key, SeqNo::MAX).map_err(tree_error);
-        }
-        // The tree's filters use the same hash. Newest first, as the tree itself would look.
-        let version = self.shared.tree.current_version();
-        let runs = version.iter_levels().flat_map(|level| level.iter());
-        for table in runs.filter_map(|run| run.get_for_key(key)) {
-            if let Some(item) = table.get(key, SeqNo::MAX, hash).map_err(tree_error)? {
-                return Ok((!item.is_tombstone()).then_some(item.value));
-            }
-        }
-        Ok(None)
+        layers.get(key, hash, SeqNo::MAX)
     }
 
     fn finish(&mut self, mut group: Group) {
@@ -280,16 +284,16 @@ impl Writer {
             writes.push(mark.into());
         }
         self.count(&writes);
-        for write in writes.iter().filter(|write| !layout::is_entry(write.key())) {
-            self.recent.add(xxh3_64(write.key()));
-        }
-        let table = self.shared.tree.active_memtable();
+        let table = self.shared.table();
         // Nobody publishes before the sync is known to have worked.
         let entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
         let apart = writes.len() >= WRITES_WORTH_A_THREAD;
-        let enter = || insert_all(&table, writes, &places, sequence);
-        let (table_bytes, synced) = match group.sync {
+        let enter = || {
+            table.add(versions_of(writes, &places, sequence));
+            table.tidy();
+        };
+        let ((), synced) = match group.sync {
             true => self.log.sync_beside(apart, enter),
             false => (enter(), Ok(())),
         };
@@ -298,7 +302,7 @@ impl Writer {
         }
         self.shared.publish_with(young);
         drop(entering);
-        if table_bytes >= self.table_bytes_max {
+        if table.bytes() >= self.table_bytes_max {
             self.seal_table()?;
         } else if self.young_bytes() > self.table_bytes_max / YOUNG_SHARE {
             self.grow_up();
@@ -360,8 +364,7 @@ impl Writer {
             return Err(self.give_up("the log cannot be synced", error));
         }
         self.grow_up();
-        if self.shared.tree.rotate_memtable().is_some() {
-            self.recent.seal();
+        if self.shared.seal_table() {
             let _ = self.sealed.send(Sealed(self.log.end()));
         }
         Ok(())
@@ -381,11 +384,11 @@ impl Writer {
             return;
         }
         self.count(&writes);
-        let table = self.shared.tree.active_memtable();
+        let table = self.shared.table();
         let _entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
         let places = vec![None; writes.len()];
-        insert_all(&table, writes, &places, sequence);
+        table.add(versions_of(writes, &places, sequence));
         self.shared.publish_grown();
     }
 
@@ -397,7 +400,7 @@ impl Writer {
         self.shared.check()?;
         self.rotate()?;
         // The notes about the ended segment belong into the table that is sealed with it.
-        self.write(&mut Group { sync: true, ..Group::default() })?;
+        self.write(&mut Group { sync: true, ..Group::new(self.shared.layers()) })?;
         self.seal_table()?;
         self.rotate()?;
         Ok(self.log.end())
@@ -455,46 +458,31 @@ fn push_mark(mark: &Mark, frame: &mut Vec<u8>, at: Position) {
     };
 }
 
-/// Puts the writes into the table, where no reader sees them yet; tells its size.
-fn insert_all(
-    table: &Memtable,
-    writes: Vec<Write>,
-    places: &[Option<Place>],
-    sequence: SeqNo,
-) -> u64 {
+/// As the table keeps them: rows learn where their content lies.
+fn versions_of(writes: Vec<Write>, places: &[Option<Place>], sequence: SeqNo) -> Vec<Version> {
     let mut row = Vec::new();
-    let mut table_bytes = table.size();
-    for (write, place) in writes.into_iter().zip(places) {
-        table_bytes = match write {
-            Write::Put { key, value } => put(table, key, value, sequence),
-            Write::PutWithContent { key, expires, tail, .. } => {
-                row.clear();
-                codec::assemble_into(&mut row, expires, *place, &tail);
-                put(table, key, row.as_slice().into(), sequence)
-            }
-            Write::Delete { key } => delete(table, key, sequence),
-        };
-    }
-    table_bytes
-}
-
-fn put(table: &Memtable, key: UserKey, value: UserValue, sequence: SeqNo) -> u64 {
-    table.insert(InternalValue::from_components(key, value, sequence, ValueType::Value)).1
-}
-
-fn delete(table: &Memtable, key: UserKey, sequence: SeqNo) -> u64 {
-    table.insert(InternalValue::new_tombstone(key, sequence)).1
-}
-
-/// Lets one op of the log into the tree again, after a crash.
-pub(super) fn replay(table: &Memtable, op: &Op<'_>, place: Option<Place>, sequence: SeqNo) -> u64 {
-    match *op {
-        Op::Put { key, value } => put(table, key.into(), value.into(), sequence),
-        Op::Delete { key } => delete(table, key.into(), sequence),
-        Op::PutWithContent { key, expires, tail, .. } => {
-            put(table, key.into(), codec::assemble(expires, place, tail).into(), sequence)
+    let version = |(write, place): (Write, &Option<Place>)| match write {
+        Write::Put { key, value } => Version { key, value: Some(value), sequence },
+        Write::PutWithContent { key, expires, tail, .. } => {
+            row.clear();
+            codec::assemble_into(&mut row, expires, *place, &tail);
+            Version { key, value: Some(row.as_slice().into()), sequence }
         }
-    }
+        Write::Delete { key } => Version { key, value: None, sequence },
+    };
+    writes.into_iter().zip(places).map(version).collect()
+}
+
+/// What one op of the log leaves in the table, after a crash.
+pub(super) fn replay(op: &Op<'_>, place: Option<Place>, sequence: SeqNo) -> Version {
+    let (key, value) = match *op {
+        Op::Put { key, value } => (key, Some(value.into())),
+        Op::Delete { key } => (key, None),
+        Op::PutWithContent { key, expires, tail, .. } => {
+            (key, Some(codec::assemble(expires, place, tail).into()))
+        }
+    };
+    Version { key: key.into(), value, sequence }
 }
 
 pub(super) fn disk_error(what: &str, error: io::Error) -> StoreError {

@@ -14,6 +14,7 @@ use std::ops::Bound;
 use lsm_tree::UserKey;
 
 use super::codec;
+use super::fresh::Span;
 use crate::query::Order;
 
 /// What happens to a marker, in the order of the log.
@@ -55,23 +56,22 @@ impl Young {
         let mut changes = Changes::new();
         let mut older = Vec::new();
         for mark in marks {
-            let key = mark.key();
-            let here = match changes.get(key) {
+            let here = |key: &UserKey| match changes.get(key) {
                 Some(change) => change.is_some(),
                 None => self.markers.contains_key(key),
             };
-            match mark {
-                Mark::Enter { key, expires } => {
-                    changes.insert(key, Some(codec::expiry_bytes(expires)));
+            let (key, change) = match mark {
+                Mark::Enter { key, expires } => (key, Some(codec::expiry_bytes(expires))),
+                Mark::Renew { key, expires } if here(&key) => {
+                    (key, Some(codec::expiry_bytes(expires)))
                 }
-                Mark::Renew { key, expires } if here => {
-                    changes.insert(key, Some(codec::expiry_bytes(expires)));
+                Mark::Leave { key } if here(&key) => (key, None),
+                mark => {
+                    older.push(mark);
+                    continue;
                 }
-                Mark::Leave { key } if here => {
-                    changes.insert(key, None);
-                }
-                mark => older.push(mark),
-            }
+            };
+            changes.insert(key, change);
         }
         (changes, older)
     }
@@ -104,12 +104,7 @@ impl Young {
     }
 
     /// The first few between these bounds, in the order of a query.
-    pub(super) fn few(
-        &self,
-        (low, high): &(Bound<Vec<u8>>, Bound<Vec<u8>>),
-        order: Order,
-        most: usize,
-    ) -> Few {
+    pub(super) fn few(&self, (low, high): &Span, order: Order, most: usize) -> Few {
         let bounds = (bound(low), bound(high));
         let empty = matches!(bounds, (Bound::Included(low) | Bound::Excluded(low),
             Bound::Excluded(high)) if low >= high);
@@ -138,14 +133,6 @@ pub(super) struct Few {
     pub(super) markers: VecDeque<(UserKey, Expiry)>,
     /// Whether there are more behind them.
     pub(super) more: bool,
-}
-
-impl Mark {
-    pub(super) fn key(&self) -> &UserKey {
-        match self {
-            Self::Enter { key, .. } | Self::Renew { key, .. } | Self::Leave { key } => key,
-        }
-    }
 }
 
 #[cfg(test)]

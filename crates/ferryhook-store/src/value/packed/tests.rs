@@ -106,6 +106,20 @@ fn what_not_every_engine_keeps_is_told() {
 }
 
 #[test]
+fn a_number_may_have_more_room_than_it_needs() {
+    for number in [0, 1, 127, 128, 300, 16_383, 16_384, u64::MAX] {
+        let mut bytes = Vec::new();
+        push_varint(&mut bytes, number);
+        assert_eq!(varint_width(number), bytes.len());
+        for room in bytes.len()..=9.max(bytes.len()) {
+            let mut wide = vec![0; room];
+            set_varint(&mut wide, number);
+            assert_eq!(take_varint(&mut wide.as_slice()), Some(number));
+        }
+    }
+}
+
+#[test]
 fn only_a_struct_is_an_item() {
     assert!(pack(&7).is_err());
     assert!(pack(&"text").is_err());

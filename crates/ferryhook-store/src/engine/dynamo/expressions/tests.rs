@@ -50,7 +50,7 @@ fn delivery() -> Patch {
 }
 
 fn moving(patch: Patch, from: Vec<IndexKey>, to: Vec<IndexKey>) -> Patch {
-    let moves = Some(Moves { from, to, expires: Some(900) });
+    let moves = Some(Moves { from, to, expires: Some(Some(900)) });
     Patch { moves, ..patch }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::layout;
 use super::*;
-use crate::value::packed::{Attribute, push_name, push_value};
+use crate::value::packed::{Attribute, push_name, push_value, set_varint, varint_width};
 use crate::value::{Name, Value};
 
 /// A row's value, taken apart as far as its attributes.
@@ -55,53 +55,58 @@ impl<'a> View<'a> {
 
     /// The row's value with the edit made, one revision on.
     pub(in super::super) fn edited(&self, edit: &Edit, key: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let mut attributes = Vec::with_capacity(self.attributes.len() + 64);
-        let mut rest = self.attributes;
-        let (mut count, mut bytes) = (0, 0);
-        let mut put = |attributes: &mut Vec<u8>, name: &str, value: &Value| {
-            push_name(attributes, name);
-            push_value(attributes, value);
-            bytes += name.len() + value.bytes();
-            count += 1;
+        let expires = edit.expires.unwrap_or(self.expires);
+        let mut bytes = Vec::with_capacity(self.attributes.len() + 128);
+        assemble_into(&mut bytes, expires, self.place, &[self.kind as u8, self.version]);
+        push_varint(&mut bytes, self.revision + 1);
+        // The count is known at the end; its place is as wide as it could come to need.
+        let widest = self.count + (edit.set.len() + edit.add.len()) as u64;
+        let (count_at, count_width) = (bytes.len(), varint_width(widest));
+        bytes.resize(count_at + count_width, 0);
+
+        let (mut count, mut size) = (0, self.place.map_or(0, |place| place.length as usize));
+        let put = |bytes: &mut Vec<u8>, name: &str, value: &Value| {
+            push_name(bytes, name);
+            push_value(bytes, value);
+            name.len() + value.bytes()
         };
         // No name is changed twice, so what was met here is not to be appended below.
-        let (mut set, mut added) = (vec![false; edit.set.len()], vec![false; edit.add.len()]);
-        let (mut kept, mut kept_bytes) = (0, 0);
+        let mut met = vec![false; edit.set.len() + edit.add.len()];
+        let (set_met, add_met) = met.split_at_mut(edit.set.len());
+        let mut rest = self.attributes;
         for _ in 0..self.count {
             let attribute = self.next(&mut rest)?;
             let name = attribute.name;
             if let Some(place) = edit.set.iter().position(|(known, _)| known == name) {
-                set[place] = true;
-                put(&mut attributes, name, &edit.set[place].1);
+                set_met[place] = true;
+                size += put(&mut bytes, name, &edit.set[place].1);
             } else if let Some(place) = edit.add.iter().position(|(known, _)| known == name) {
-                added[place] = true;
+                add_met[place] = true;
                 let value = attribute.unpack().ok_or_else(|| self.corrupt())?;
                 let sum = value.plus(edit.add[place].1).ok_or_else(|| no_sum(name))?;
-                put(&mut attributes, name, &sum);
-            } else if !edit.remove.iter().any(|known| known == name) {
-                attributes.extend_from_slice(attribute.whole);
-                kept_bytes += attribute.size;
-                kept += 1;
+                size += put(&mut bytes, name, &sum);
+            } else if edit.remove.iter().any(|known| known == name) {
+                continue;
+            } else {
+                bytes.extend_from_slice(attribute.whole);
+                size += attribute.size;
             }
+            count += 1;
         }
         if !rest.is_empty() {
             return Err(self.corrupt());
         }
-        for ((name, amount), _) in edit.add.iter().zip(added).filter(|(_, met)| !met) {
-            put(&mut attributes, name, &(*amount).into());
+        for ((name, amount), _) in edit.add.iter().zip(add_met).filter(|(_, met)| !**met) {
+            size += put(&mut bytes, name, &(*amount).into());
+            count += 1;
         }
-        for ((name, value), _) in edit.set.iter().zip(set).filter(|(_, met)| !met) {
-            put(&mut attributes, name, value);
+        for ((name, value), _) in edit.set.iter().zip(set_met).filter(|(_, met)| !**met) {
+            size += put(&mut bytes, name, value);
+            count += 1;
         }
-        let content = self.place.map_or(0, |place| place.length as usize);
-        check_bytes(key, bytes + kept_bytes + content)?;
-        let expires = edit.expires.unwrap_or(self.expires);
-        let mut tail = Vec::with_capacity(attributes.len() + 32);
-        tail.extend_from_slice(&[self.kind as u8, self.version]);
-        push_varint(&mut tail, self.revision + 1);
-        push_varint(&mut tail, count + kept);
-        tail.extend_from_slice(&attributes);
-        Ok(assemble(expires, self.place, &tail))
+        check_bytes(key, size)?;
+        set_varint(&mut bytes[count_at..count_at + count_width], count);
+        Ok(bytes)
     }
 
     fn next(&self, rest: &mut &'a [u8]) -> Result<Attribute<'a>, StoreError> {

@@ -128,7 +128,7 @@ async fn a_flipped_bit_in_content_is_told_and_the_rest_is_served() {
     }
     let place = {
         let snapshot = engine.shared.snapshot();
-        let value = engine.shared.tree.get(layout::row_key(&key(3)), snapshot.at).unwrap().unwrap();
+        let value = snapshot.get(&layout::row_key(&key(3))).unwrap().unwrap();
         codec::place_of(&value).unwrap()
     };
     let path = log::segment_path(&bench.config.directory.join("log"), place.segment);

@@ -20,7 +20,10 @@ fn leave(text: &str) -> Mark {
 fn group(young: &mut Young, marks: Vec<Mark>) -> Vec<String> {
     let (changes, older) = young.sort_out(marks);
     young.apply(changes);
-    older.iter().map(|mark| String::from_utf8(mark.key().to_vec()).unwrap()).collect()
+    let key = |mark: Mark| match mark {
+        Mark::Enter { key, .. } | Mark::Renew { key, .. } | Mark::Leave { key } => key,
+    };
+    older.into_iter().map(|mark| String::from_utf8(key(mark).to_vec()).unwrap()).collect()
 }
 
 fn names(young: &Young) -> Vec<String> {
