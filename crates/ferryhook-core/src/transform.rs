@@ -55,6 +55,8 @@ pub enum Outcome {
 }
 
 impl Transform {
+    /// Quick for what people write; a script of the greatest length that means harm can take
+    /// seconds to compile, so this is done once for each version, off the runtime's threads.
     pub fn parse(text: &str) -> Result<Self, BadTransform> {
         if text.len() > limits::TEXT_BYTES_MAX {
             return Err(BadTransform::new(

@@ -32,7 +32,7 @@ pub const SCRIPT_HEAP_PER_BODY_BYTE: usize = 32;
 pub const SCRIPT_HEAP_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// The stack, of whatever thread it runs on: that one has to have several times as much.
 pub const SCRIPT_STACK_BYTES: usize = 256 * 1024;
-/// What compiling one may take of each; sources are short.
+/// The heap while one is compiled. How long that takes is bounded by the length of the source.
 pub const COMPILE_HEAP_BYTES: usize = 64 * 1024 * 1024;
 /// Steps of promises that are run before they are given up.
 pub const JOBS_MAX: usize = 10_000;

@@ -92,7 +92,8 @@ pub(super) fn prelude(code: &str) -> (Needs, String) {
         (query || encoding || names(&TEXTS) || names(&["localeCompare"]), "text"),
         (query || names(&["sort", "toSorted", "localeCompare"]), "order"),
         (names(&["concat", "flat"]), "flatten"),
-        (needs.regexps, "pattern"),
+        (needs.regexps, "regular expressions"),
+        (names(&["RegExp", "match", "search"]), "pattern"),
         (names(&["match", "search"]), "match with"),
     ];
     shared.iter().filter(|(is_used, _)| *is_used).for_each(|(_, name)| add(name));
@@ -115,7 +116,7 @@ pub(super) fn prelude(code: &str) -> (Needs, String) {
         (names(&["localeCompare"]), "localeCompare", "delete texts.localeCompare;\n"),
         (names(&["raw"]), "raw", "delete String.raw;\n"),
         (needs.json, "JSON", ""),
-        (needs.regexps, "RegExp", ""),
+        (names(&["RegExp"]), "RegExp", ""),
         (needs.typed_arrays, "typed arrays", ""),
         (names(&["addHandler"]), "addHandler", ""),
     ];
@@ -124,6 +125,9 @@ pub(super) fn prelude(code: &str) -> (Needs, String) {
             true => add(name),
             false => removed.push_str(otherwise),
         }
+    }
+    if needs.regexps && !names(&["RegExp"]) {
+        removed.push_str("delete rules.constructor;\ndelete globalThis.RegExp;\n");
     }
     if !needs.random {
         removed.push_str("delete Math.random;\n");

@@ -6,7 +6,7 @@
   const { construct, apply } = Reflect;
   const { parse, UTC } = Native;
   const { getTimezoneOffset, toUTCString, toISOString, getTime } = days;
-  const { test } = RegExp.prototype;
+  const { test } = rules;
   const ZONED = /(?:[zZ]|[+-]\d\d:?\d\d|\b(?:GMT|UTC|UT|[ECMP][SD]T)(?:[+-]\d+)?)(?:\s*\([^)]*\))?\s*$|^\s*[+-]?\d{4,6}(?:-\d\d){0,2}\s*$/;
   // A text without a zone was read in the zone of the machine.
   const read = (text) => {

@@ -220,10 +220,18 @@ JSON.stringify = function (value, only, space) {
   return made;
 };
 
+//# regular expressions
+const rules = RegExp.prototype;
+const exec = rules.exec;
+// Also takes the shortcuts of the engine away, which would not come by here.
+rules.exec = function (from) {
+  pay(500);
+  return apply(exec, this, [from]);
+};
+delete rules.compile;
+
 //# RegExp
 const NativeRegExp = RegExp;
-const rules = NativeRegExp.prototype;
-const exec = rules.exec;
 const source = Object.getOwnPropertyDescriptor(rules, 'source').get;
 const flags = Object.getOwnPropertyDescriptor(rules, 'flags').get;
 const GuardedRegExp = function RegExp(from, how) {
@@ -244,12 +252,6 @@ const GuardedRegExp = function RegExp(from, how) {
 GuardedRegExp.prototype = rules;
 Object.defineProperty(GuardedRegExp, Symbol.species, { get() { return this; } });
 rules.constructor = GuardedRegExp;
-// Also takes the shortcuts of the engine away, which would not come by here.
-rules.exec = function (from) {
-  pay(500);
-  return apply(exec, this, [from]);
-};
-delete rules.compile;
 globalThis.RegExp = GuardedRegExp;
 
 //# typed arrays
