@@ -20,8 +20,30 @@ const SIGNATURES_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Checker {
     scheme: Form<'static>,
-    keys: Vec<Dated<Box<str>>>,
+    keys: Vec<Dated<Keys>>,
     url: Url,
+}
+
+/// One secret, for either algorithm that a request may name.
+#[derive(Debug)]
+struct Keys {
+    sha1: Box<hmac::Key>,
+    sha256: Box<hmac::Key>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Algorithm {
+    Sha1,
+    Sha256,
+}
+
+impl Keys {
+    fn of(&self, algorithm: Algorithm) -> &hmac::Key {
+        match algorithm {
+            Algorithm::Sha1 => &self.sha1,
+            Algorithm::Sha256 => &self.sha256,
+        }
+    }
 }
 
 type Field<'a> = (Cow<'a, str>, Cow<'a, str>);
@@ -32,7 +54,15 @@ impl Checker {
         secrets: &[Dated<&str>],
         options: &Options<'_>,
     ) -> Result<Self, BadVerifier> {
-        let keys = secrets.iter().map(|one| Dated { value: one.value.into(), until: one.until });
+        let key =
+            |digest: Digest, text: &str| Box::new(hmac::Key::new(digest.hmac(), text.as_bytes()));
+        let keys = secrets.iter().map(|one| Dated {
+            value: Keys {
+                sha1: key(Digest::Sha1, one.value),
+                sha256: key(Digest::Sha256, one.value),
+            },
+            until: one.until,
+        });
         Ok(Self { scheme, keys: keys.collect(), url: Url::of(options) })
     }
 
@@ -51,29 +81,30 @@ impl Checker {
             let why = "the signature is not base64".into();
             return Err(Reason::Malformed(self.scheme.header.into(), why));
         }
-        let digest = self.digest(request.headers)?;
-        let contents = self.contents(request)?;
-        let mut matches = false;
-        for secret in self.keys.iter().filter(|key| key.is_valid(now)) {
-            let key = hmac::Key::new(digest.hmac(), secret.value.as_bytes());
-            for content in &contents {
-                let expected = hmac::sign(&key, content.as_bytes());
+        let algorithm = self.algorithm(request.headers)?;
+        for content in self.contents(request)? {
+            let mut matches = false;
+            for keys in self.keys.iter().filter(|keys| keys.is_valid(now)) {
+                let expected = hmac::sign(keys.value.of(algorithm), content.as_bytes());
                 for signature in &signatures {
                     matches |= verify_slices_are_equal(expected.as_ref(), signature).is_ok();
                 }
             }
+            if matches {
+                return Ok(());
+            }
         }
-        if matches { Ok(()) } else { Err(Reason::Mismatch) }
+        Err(Reason::Mismatch)
     }
 
     /// What the sender would have written.
     pub(super) fn sign(&self, request: &Request<'_>) -> Result<(&'static str, String), Reason> {
         let contents = self.contents(request)?;
-        let (Some(content), Some(secret)) = (contents.first(), self.keys.first()) else {
+        let (Some(content), Some(keys)) = (contents.first(), self.keys.first()) else {
             return Err(Reason::NoValidSecret);
         };
-        let key = hmac::Key::new(self.digest(request.headers)?.hmac(), secret.value.as_bytes());
-        let tag = hmac::sign(&key, content.as_bytes());
+        let key = keys.value.of(self.algorithm(request.headers)?);
+        let tag = hmac::sign(key, content.as_bytes());
         Ok((self.scheme.header, Encoding::Base64.encode(tag.as_ref())))
     }
 
@@ -82,10 +113,13 @@ impl Checker {
     }
 
     /// An algorithm that nobody knows is refused.
-    fn digest(&self, headers: &Headers) -> Result<Digest, Reason> {
+    fn algorithm(&self, headers: &Headers) -> Result<Algorithm, Reason> {
         let Some(name) = self.scheme.settings_header.filter(|name| headers.find(name).is_some())
         else {
-            return Ok(self.scheme.digest);
+            return Ok(match self.scheme.digest {
+                Digest::Sha1 => Algorithm::Sha1,
+                Digest::Sha256 | Digest::Sha384 | Digest::Sha512 => Algorithm::Sha256,
+            });
         };
         let settings = only_value(headers, name).unwrap_or_default();
         let named = settings.split(',').find_map(|part| {
@@ -93,8 +127,8 @@ impl Checker {
             (key.trim() == "algorithm").then(|| value.trim()).filter(|value| !value.is_empty())
         });
         match named.map(str::to_ascii_uppercase).as_deref() {
-            None | Some("HMAC_SHA1") => Ok(Digest::Sha1),
-            Some("HMAC_SHA256") => Ok(Digest::Sha256),
+            None | Some("HMAC_SHA1") => Ok(Algorithm::Sha1),
+            Some("HMAC_SHA256") => Ok(Algorithm::Sha256),
             Some(_) => Err(Reason::Malformed(name.into(), "the algorithm is unknown".into())),
         }
     }

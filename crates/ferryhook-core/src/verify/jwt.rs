@@ -198,7 +198,7 @@ impl Checker {
 
     /// A token that this checker accepts for five minutes from now.
     pub(super) fn sign(&self, request: &Request<'_>, now: Timestamp) -> Result<String, Reason> {
-        let Some(Key::Shared(secret)) = self.keys.first().map(|key| &key.value) else {
+        let Some(Key::Shared { hs256, .. }) = self.keys.first().map(|key| &key.value) else {
             return Err(bad("only shared secrets sign"));
         };
         let mut claims = Map::new();
@@ -231,8 +231,7 @@ impl Checker {
         let part = |value: &str| URL_SAFE_NO_PAD.encode(value);
         let claims = Value::Object(claims).to_string();
         let signed = format!("{}.{}", part(r#"{"alg":"HS256","typ":"JWT"}"#), part(&claims));
-        let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-        let tag = hmac::sign(&key, signed.as_bytes());
+        let tag = hmac::sign(hs256, signed.as_bytes());
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
     }
 

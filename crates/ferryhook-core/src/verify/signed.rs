@@ -5,8 +5,6 @@ mod sender;
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::clock;
 use super::keys::{Dated, Key};
 use super::options::{Options, Url};
@@ -14,6 +12,7 @@ use super::reason::{BadVerifier, Reason};
 use super::scheme::{Encoding, KeyForm, Signed, TimePlace, Unit};
 use super::template::{Filling, Template};
 use super::{Request, only_value};
+use crate::dedup::Tree;
 use crate::{Headers, Timestamp};
 use place::Place;
 
@@ -37,7 +36,8 @@ enum Time {
     Nowhere,
     InSignature,
     Header(String),
-    Body(String),
+    /// The name of the field, and how it is sought.
+    Body(String, Tree),
 }
 
 impl Checker {
@@ -69,7 +69,9 @@ impl Checker {
                 TimePlace::Nowhere => Time::Nowhere,
                 TimePlace::InSignature => Time::InSignature,
                 TimePlace::Header(name) => Time::Header(name.to_owned()),
-                TimePlace::Body(name) => Time::Body(name.to_owned()),
+                TimePlace::Body(name) => {
+                    Time::Body(name.to_owned(), Tree::of(vec![name.to_owned()]))
+                }
             },
             unit: scheme.unit,
             tolerance: options.tolerance()?.unwrap_or(scheme.tolerance),
@@ -174,13 +176,14 @@ impl Checker {
         match &self.time {
             Time::Nowhere | Time::InSignature => Ok(None),
             Time::Header(name) => only_value(request.headers, name).map(|text| Some(text.into())),
-            Time::Body(name) => {
+            Time::Body(name, tree) => {
+                let text = std::str::from_utf8(request.body).ok();
+                let found = text.and_then(|text| tree.seek_raw(text).ok());
+                let raw = found.and_then(|found| found.into_iter().next().flatten());
+                let number =
+                    raw.filter(|raw| raw.starts_with(|first: char| first.is_ascii_digit()));
                 let why = || Reason::Body(format!("{name} is missing or not a number").into());
-                let body: Value = serde_json::from_slice(request.body).map_err(|_| why())?;
-                match body.get(name) {
-                    Some(Value::Number(number)) => Ok(Some(number.to_string().into())),
-                    _ => Err(why()),
-                }
+                number.map(|raw| Some(raw.into())).ok_or_else(why)
             }
         }
     }

@@ -10,13 +10,10 @@ use crate::verify::scheme::{Algorithm, Digest, JwtKeys};
 
 #[derive(Debug)]
 pub(super) enum Key {
-    Shared(Box<str>),
+    /// With the key of HS256, which is nearly always the one.
+    Shared { text: Box<str>, hs256: Box<hmac::Key> },
     /// For each algorithm that this key is made for, with the name of the key if it has one.
-    Public {
-        name: &'static str,
-        id: Option<String>,
-        key: ParsedPublicKey,
-    },
+    Public { name: &'static str, id: Option<String>, key: ParsedPublicKey },
 }
 
 impl Key {
@@ -24,7 +21,8 @@ impl Key {
         if public_key::is_public(text) {
             return Err(BadVerifier::Secret("it is a public key, which everybody may know"));
         }
-        Ok(Self::Shared(text.into()))
+        let hs256 = Box::new(hmac::Key::new(hmac::HMAC_SHA256, text.as_bytes()));
+        Ok(Self::Shared { text: text.into(), hs256 })
     }
 
     pub(super) fn public(text: &str, keys: JwtKeys) -> Result<Vec<Self>, BadVerifier> {
@@ -62,14 +60,14 @@ impl Key {
         keys: JwtKeys,
     ) -> Option<bool> {
         match self {
-            Self::Shared(secret) => {
-                let digest = match (algorithm, keys) {
-                    ("HS256", _) => Digest::Sha256,
+            Self::Shared { text, hs256 } => {
+                let other = match (algorithm, keys) {
+                    ("HS256", _) => return Some(hmac::verify(hs256, signed, signature).is_ok()),
                     ("HS384", JwtKeys::AnyShared) => Digest::Sha384,
                     ("HS512", JwtKeys::AnyShared) => Digest::Sha512,
                     _ => return None,
                 };
-                let key = hmac::Key::new(digest.hmac(), secret.as_bytes());
+                let key = hmac::Key::new(other.hmac(), text.as_bytes());
                 Some(hmac::verify(&key, signed, signature).is_ok())
             }
             Self::Public { name, id: own, key } => {

@@ -15,7 +15,7 @@ impl Checker {
     /// The field of the body that has the time.
     pub(in crate::verify) fn time_field(&self) -> Option<&str> {
         match &self.time {
-            Time::Body(name) => Some(name),
+            Time::Body(name, _) => Some(name),
             Time::Nowhere | Time::InSignature | Time::Header(_) => None,
         }
     }
