@@ -18,7 +18,7 @@ const json = { 'content-type': 'application/json' };
 // What the JavaScript library writes.
 for (const extra of [{}, { subject: '123' }, { time: '2026-01-01T00:00:00.000Z' }, { comexampleextension: 'value' }, { data: 'text', datacontenttype: 'text/plain' }]) {
   for (const form of ['binary', 'structured']) {
-    const message = HTTP[form](new CloudEvent({ ...event, ...extra }));
+    const message = HTTP[form](new CloudEvent({ ...event, time: '2025-12-31T00:00:00.000Z', ...extra }));
     add(`${form}, as the library writes it: ${Object.keys(extra)}`, message.headers, message.body ?? '');
   }
 }
