@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferryhook_core::{Account, Id, Source, Timestamp, account, source};
+use ferryhook_core::{Account, Connection, Id, Source, Timestamp, account, source};
 use ferryhook_store::{Slice, Store, StoreError};
 
 use super::{Allowance, Proof, Reading, Route, Way, limits};
@@ -57,6 +57,23 @@ async fn plan(store: &Store, account: &Account) -> Result<Allowance, StoreError>
     }
 }
 
+/// To compile a script can take as long as its author likes, within its size.
+async fn way(
+    connection: Connection,
+    known: Option<Arc<Way>>,
+    now: Timestamp,
+) -> Result<Arc<Way>, StoreError> {
+    let was = known.as_ref().and_then(|known| known.connection.transform.as_deref());
+    let is_quick = connection.transform.is_none() || connection.transform.as_deref() == was;
+    let make = move || Arc::new(Way::new(connection, known.as_deref(), now));
+    if is_quick {
+        return Ok(make());
+    }
+    tokio::task::spawn_blocking(make).await.map_err(|error| {
+        StoreError::Unavailable(format!("a transform cannot be compiled: {error}"), None)
+    })
+}
+
 async fn ways(
     store: &Store,
     id: Id<Source>,
@@ -74,7 +91,7 @@ async fn ways(
                 return Ok(ways);
             }
             let known = before.iter().find(|way| way.connection.id == connection.id);
-            ways.push(Arc::new(Way::new(connection, known.map(|way| &**way), now)));
+            ways.push(way(connection, known.cloned(), now).await?);
         }
         if page.next.is_none() {
             return Ok(ways);

@@ -42,6 +42,7 @@ fn nothing_given_is_enough() {
         store: Embedded,
         log: "lsm_tree=warn,info",
         shutdown_delay: 0ns,
+        public_url: None,
         ingest: Ingest {
             trusted_proxies: Networks(
                 [],

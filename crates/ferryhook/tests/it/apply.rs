@@ -163,7 +163,7 @@ sources:
         url: http://10.0.0.7/in
       - name: later
         url: https://example.com
-        filters: []
+        filters: [{ path: $.amount, operator: above, value: 1 }]
       - name: poor
         url: https://example.com
         signingSecret: { $secret: env:NOT_SET }
@@ -173,7 +173,7 @@ sources:
     ferryhook: hooks.yaml has mistakes, so nothing was changed
     hooks.yaml:4:5: sources[0].stauts: no such field; a source has name, provider, status, signingSecret, verificationMode, bodyBytesMax, dedup, eventType, split, customResponse, config, connections
     hooks.yaml:7:14: sources[0].connections[0].url: 10.0.0.7 is not a public address
-    hooks.yaml:10:18: sources[0].connections[1].filters: this version knows no filters yet; leave the field out
+    hooks.yaml:10:18: sources[0].connections[1].filters: at /0/operator: no such operator; there are equals, not_equals, contains, not_contains, exists, not_exists, regex, gt, lt, gte, lte, in, not_in, starts_with, ends_with
     hooks.yaml:13:35: sources[0].connections[2].signingSecret.$secret: the environment has no variable NOT_SET
     ");
     let ferry = Ferry::start_in(&folder, &[]);

@@ -18,6 +18,7 @@ fn check_shows_every_value_and_its_origin() {
     store                  memory                       ferryhook.toml
     log                    debug                        FERRYHOOK_LOG
     shutdownDelaySeconds   0                            default
+    publicUrl              -                            default
     ingest.trustedProxies  -                            default
     ingest.bodySeconds     30                           default
     destinations.allow     -                            default

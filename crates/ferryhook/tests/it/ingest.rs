@@ -20,6 +20,10 @@ pub const ADDRESS: &str = "/in/src_0000000000000001";
 pub fn plain() -> Source {
     Source {
         provider: "custom".into(),
+        signing_secret: None,
+        previous_secrets: Vec::new(),
+        signing_algorithm: None,
+        verification_mode: None,
         dedup_expression: None,
         body_bytes_max: None,
         custom_response: None,
