@@ -125,7 +125,7 @@ async fn judge(event: &Event, way: &Way, scripts: &Scripts) -> (Verdict, Option<
         Shape::Changed(changed) => (Verdict::Delivered, Some(changed)),
         Shape::Unwanted(Cancel::TransformDropped, reason) => (Verdict::Dropped { reason }, None),
         Shape::Unwanted(..) => (Verdict::Filtered, None),
-        Shape::Failed(reason) => (Verdict::Failed { reason }, None),
+        Shape::Failed(reason) | Shape::NotNow(reason) => (Verdict::Failed { reason }, None),
     }
 }
 
@@ -140,7 +140,7 @@ enum After {
 /// `None` without a transform.
 async fn transformed(event: &Event, way: &Way, scripts: &Scripts) -> Option<(Transformed, After)> {
     let Ok(shaped) = shape::transformed(event, way, scripts).await? else {
-        return Some((Transformed::default(), After::Nothing));
+        return Some((Transformed::default(), After::Nothing)); // the verdict says why
     };
     let (changes, after) = match shaped.outcome {
         Outcome::Unchanged => (Vec::new(), After::AsItCame),

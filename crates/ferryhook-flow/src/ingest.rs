@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::{Env, Event, Headers, Id, Source, Timestamp, account, event};
+use ferryhook_core::{Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
 use ferryhook_store::repositories::{Accepted, Arrival};
@@ -134,6 +134,8 @@ struct Door {
     tallies: Tallies,
     rejections: Rejections,
     fetched: Fetched,
+    /// A list of many events is let in by several commits, which two must not do at once.
+    readmitting: tokio::sync::Mutex<()>,
     /// Bodies that are not whole yet.
     reading: Room,
     /// Events that are not durable yet.
@@ -155,11 +157,12 @@ impl Ingest {
     ) -> Self {
         let ingest = Self(Arc::new(Door {
             store,
-            env,
+            env: env.clone(),
             tasks: tasks.clone(),
             routes,
             hand_over,
-            fetched: Fetched::new(settings.outside.clone()),
+            fetched: Fetched::new(settings.outside.clone(), env.clone()),
+            readmitting: tokio::sync::Mutex::default(),
             settings,
             names: Names::default(),
             rates: Rates::default(),
@@ -294,7 +297,7 @@ impl Door {
         if route.plan.events_per_minute.is_some() {
             self.rates.add(route.source.id, arrivals.len() as u64 - 1);
         }
-        let work = self.clone().store(route.clone(), arrivals, now, place);
+        let work = self.clone().store(route.clone(), arrivals, now, place, None);
         let told = adopted::to_its_end(&self.tasks, work).await?;
         self.let_others_go_first(route).await;
         self.meters.note_bytes(bytes);
@@ -331,6 +334,12 @@ impl Door {
         }
     }
 
+    /// As the sender called it.
+    fn url_of(&self, head: &Parts) -> String {
+        let peer = head.extensions.get::<Peer>().map(|peer| peer.0.ip());
+        public_url::of(self.settings.public_url.as_deref(), head, peer, &self.settings.trusted)
+    }
+
     fn sender(&self, head: &Parts) -> Option<std::net::IpAddr> {
         let peer = head.extensions.get::<Peer>()?;
         Some(self.settings.trusted.sender(peer.0.ip(), &head.headers))
@@ -344,11 +353,17 @@ impl Door {
         mut arrivals: Vec<Arrival>,
         now: Timestamp,
         _place: Place,
+        rejection: Option<Stored<Rejection>>,
     ) -> Result<Vec<Told>, Refusal> {
         let mut told = Vec::with_capacity(arrivals.len());
         while !arrivals.is_empty() {
-            let rest = arrivals.split_off(fitting(&arrivals));
-            let accepted = self.store.events().accept(&arrivals).await;
+            let beside = usize::from(rejection.is_some());
+            let rest = arrivals.split_off(fitting(&arrivals, beside));
+            let events = self.store.events();
+            let accepted = match rejection.as_ref().filter(|_| rest.is_empty()) {
+                Some(rejection) => events.readmit(&arrivals, rejection).await,
+                None => events.accept(&arrivals).await,
+            };
             let accepted = accepted.map_err(|error| self.store_away(&error))?;
             for (arrival, accepted) in arrivals.into_iter().zip(accepted) {
                 told.push(self.settle(&route, arrival.event, &accepted, now));
@@ -391,9 +406,10 @@ impl Door {
         let Some(cause) = refusal.cause() else { return };
         let now = self.env.now();
         self.tallies.count_refused(route.source.account_id, now);
-        self.rejections.keep(route.source.id, self.env.elapsed(), || {
+        self.rejections.keep(route.source.id, cause, self.env.elapsed(), || {
             let letter = Letter::new(head, suffix, self.sender(head));
-            letter.rejection(route, Id::at(now, &self.env), now, refusal, cause)
+            let rejection = letter.rejection(route, Id::at(now, &self.env), now, refusal, cause);
+            Rejection { url: Some(self.url_of(head)), ..rejection }
         });
     }
 
@@ -441,15 +457,16 @@ fn body_bytes_max(route: &Route) -> usize {
     wanted.unwrap_or(BODY_BYTES_DEFAULT).min(BODY_BYTES_MAX)
 }
 
-/// How many of these fit into one commit; at least one.
-fn fitting(arrivals: &[Arrival]) -> usize {
+/// How many of these fit into one commit beside so many other actions; at least one.
+fn fitting(arrivals: &[Arrival], beside: usize) -> usize {
     let mut bytes = 0;
     let fits = |arrival: &&Arrival| {
         let headers = arrival.event.headers.iter().map(|(name, value)| name.len() + value.len());
         bytes += arrival.event.body.len() + headers.sum::<usize>() + limits::EVENT_OVERHEAD_BYTES;
         bytes <= limits::COMMIT_BYTES_MAX
     };
-    arrivals.iter().take(limits::COMMIT_EVENTS_MAX).take_while(fits).count().max(1)
+    let most = limits::COMMIT_EVENTS_MAX - beside;
+    arrivals.iter().take(most).take_while(fits).count().max(1)
 }
 
 impl<B> tower::Service<Request<B>> for Ingest

@@ -8,7 +8,7 @@ use ferryhook_core::Event;
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::Cancel;
 use ferryhook_core::filter::Seen;
-use ferryhook_core::transform::{Outcome, Shaped, TransformError};
+use ferryhook_core::transform::{Fault, Outcome, Shaped, TransformError};
 
 use crate::routes::Way;
 use crate::scripts::Scripts;
@@ -21,6 +21,8 @@ pub(crate) enum Shape {
     Unwanted(Cancel, String),
     /// The rules could not be carried out; why, in a sentence.
     Failed(String),
+    /// Nor now, because there is too much else to do. Nobody's rules are to blame.
+    NotNow(String),
 }
 
 pub(crate) async fn shape(event: &Event, way: &Way, scripts: &Scripts) -> Shape {
@@ -33,7 +35,8 @@ pub(crate) async fn shape(event: &Event, way: &Way, scripts: &Scripts) -> Shape 
                 return Shape::Unwanted(Cancel::TransformDropped, reason);
             }
         },
-        Some(Err(error)) => return Shape::Failed(error),
+        Some(Err(Unshaped { reason, is_ours: true })) => return Shape::NotNow(reason),
+        Some(Err(Unshaped { reason, is_ours: false })) => return Shape::Failed(reason),
     };
     if way.connection.pipeline_order == PipelineOrder::TransformFirst {
         match way.passes(&Seen::of(changed.as_deref().unwrap_or(event))) {
@@ -48,17 +51,30 @@ pub(crate) async fn shape(event: &Event, way: &Way, scripts: &Scripts) -> Shape 
     changed.map_or(Shape::AsItCame, Shape::Changed)
 }
 
+/// Why a transform made nothing of an event.
+#[derive(Debug)]
+pub(crate) struct Unshaped {
+    pub(crate) reason: String,
+    pub(crate) is_ours: bool,
+}
+
 /// `None` where there is no transform.
 pub(crate) async fn transformed(
     event: &Event,
     way: &Way,
     scripts: &Scripts,
-) -> Option<Result<Shaped, String>> {
+) -> Option<Result<Shaped, Unshaped>> {
     let transform = match way.transform() {
         Ok(transform) => transform?,
-        Err(error) => return Some(Err(format!("the transform cannot be read: {error}"))),
+        Err(error) => {
+            let reason = format!("the transform cannot be read: {error}");
+            return Some(Err(Unshaped { reason, is_ours: false }));
+        }
     };
-    let failed = |error: TransformError| format!("the transform failed: {error}");
+    let failed = |error: TransformError| {
+        let is_ours = matches!(error.fault, Fault::Busy | Fault::Resting | Fault::Stopping);
+        Unshaped { reason: format!("the transform failed: {error}"), is_ours }
+    };
     let shaped = scripts.run(way.connection.id, transform.clone(), event).await;
     Some(shaped.map_err(failed))
 }

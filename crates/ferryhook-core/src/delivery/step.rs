@@ -116,6 +116,15 @@ impl Delivery {
         self.moved(held, now)
     }
 
+    /// Not tried now, for a reason that is ours: no attempt is counted, and it is looked at again
+    /// then.
+    pub fn put_off(&self, until: Timestamp, now: Timestamp) -> Self {
+        match self.is_settled() {
+            true => self.clone(),
+            false => self.moved(State::Waiting { next_attempt_at: until }, now),
+        }
+    }
+
     /// Goes on after a hold: at once, unless it would have had to wait longer anyway.
     pub fn release(&self, now: Timestamp) -> Self {
         match self.state {

@@ -258,3 +258,15 @@ proptest! {
         prop_assert!(due(Some(Duration::from_secs(asked))) >= due(None));
     }
 }
+
+/// What is put off has not been tried; what is settled stays settled.
+#[test]
+fn putting_off_counts_nothing() {
+    let later = NOW + Duration::from_secs(5);
+    let delivery = planned();
+    let put_off = delivery.put_off(later, NOW);
+    assert_eq!(put_off.state, State::Waiting { next_attempt_at: later });
+    assert_eq!(put_off.attempts, delivery.attempts);
+    let cancelled = delivery.cancel(Cancel::Requested, NOW);
+    assert_eq!(cancelled.put_off(later, NOW), cancelled);
+}

@@ -156,6 +156,7 @@ pub fn rejection() -> Rejection {
         cause: rejection::Cause::Signature,
         detail: text("Stripe-Signature is missing"),
         method: "POST".to_owned(),
+        url: text("https://hooks.example.com/in/src_0000000000000001/orders?attempt=1"),
         path: text("/orders"),
         query: text("v=2"),
         content_type: text("application/json"),

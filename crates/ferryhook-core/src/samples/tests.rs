@@ -162,8 +162,8 @@ fn an_attempt() {
 fn a_rejection() {
     stored(
         &rejection(),
-        "rejectionId S, sourceId S, accountId S, cause S, detail? S, method S, path? S, \
-         query? S, contentType? S, sourceIp? S, headers? S, body? S, bodyTruncated BOOL, \
+        "rejectionId S, sourceId S, accountId S, cause S, detail? S, method S, url? S, \
+         path? S, query? S, contentType? S, sourceIp? S, headers? S, body? S, bodyTruncated BOOL, \
          rejectedAt N(ms), expiresAt? N(s)",
     );
 }

@@ -181,6 +181,13 @@ impl Courier {
                     |now| Delivery { last_error: Some(said), ..delivery.cancel(reason, now) };
                 return self.without_attempt(of, next);
             }
+            Shape::NotNow(said) => {
+                let next = |now| Delivery {
+                    last_error: Some(said),
+                    ..delivery.put_off(now + limits::SHAPE_PAUSE, now)
+                };
+                return self.without_attempt(of, next);
+            }
             Shape::Failed(error) => {
                 let made = unsent(hand.event(), delivery, way, inner.env.now(), error);
                 return self.attempted(of, delivery, way, made);

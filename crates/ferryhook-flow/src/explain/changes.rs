@@ -12,7 +12,7 @@ const VALUE_CHARACTERS_MAX: usize = 200;
 /// One place that differs. What is absent was not there before, or is not there any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Such as `body.order.items[2].price`, `headers.x-kind` or `path`.
+    /// Such as `body.order.items[2].price`, `headers.x-kind` or `method`.
     pub at: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
@@ -20,12 +20,11 @@ pub struct Change {
     pub after: Option<String>,
 }
 
-/// The first of them, if there are very many.
+/// The first of them, if there are very many. Path and query are not among them: where an event
+/// goes is up to the connection alone.
 pub(super) fn between(before: &Event, after: &Event) -> Vec<Change> {
     let mut found = Found(Vec::new());
     found.texts("method", before.method.as_deref(), after.method.as_deref());
-    found.texts("path", before.path.as_deref(), after.path.as_deref());
-    found.texts("query", before.query.as_deref(), after.query.as_deref());
     found.headers(&before.headers, &after.headers);
     if before.body != after.body {
         match (json(before), json(after)) {
@@ -132,13 +131,13 @@ mod tests {
         let was = event(r#"{"a":1,"b":{"c":[1,2,3],"gone":true},"same":"x"}"#);
         let is = Event {
             headers: Headers::from_iter([("X-New", "1")]),
-            path: None,
+            method: Some("PUT".into()),
             ..event(r#"{"a":"1","b":{"c":[1,5]},"same":"x","new":null}"#)
         };
-        let was = Event { headers: Headers::default(), path: Some("/p".into()), ..was };
+        let was = Event { headers: Headers::default(), method: Some("POST".into()), ..was };
         let lines: Vec<_> = between(&was, &is).into_iter().map(|c| json!(c)).collect();
         let expected = [
-            json!({"at": "path", "before": "/p"}),
+            json!({"at": "method", "before": "POST", "after": "PUT"}),
             json!({"at": "headers.x-new", "after": "1"}),
             json!({"at": "body.a", "before": "1", "after": "\"1\""}),
             json!({"at": "body.b.c[1]", "before": "2", "after": "5"}),

@@ -136,6 +136,7 @@ impl Letter {
             cause,
             detail: Some(refusal.reason().into_owned()),
             method: self.method,
+            url: None,
             path: self.path,
             query: self.query,
             content_type: self.content_type,

@@ -41,7 +41,9 @@ pub const FLUSH_AT_ONCE: usize = 16;
 /// Counts that wait for a flush: sources, accounts, events that came again.
 pub const TALLIES_MAX: usize = 64 * 1024;
 
-/// Rejections kept of one source in a minute. A flood is counted, not written.
+/// Rejections kept of one source in a minute: those that could be let in once their cause is
+/// mended, and those that are only there to be seen. A flood is counted, not written.
+pub const REJECTIONS_WHOLE_PER_MINUTE: u32 = 60;
 pub const REJECTIONS_PER_MINUTE: u32 = 10;
 /// Rejections that wait for a flush, and their bytes.
 pub const REJECTIONS_MAX: usize = 1024;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use ferryhook_core::Env;
 use ferryhook_core::verify::Certificates;
 use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply};
 use hyper::{HeaderMap, Method};
@@ -54,6 +55,7 @@ impl fmt::Debug for Outside {
 #[derive(Debug)]
 pub(super) struct Fetched {
     outside: Option<Outside>,
+    env: Env,
     kept: Mutex<HashMap<String, Kept>>,
     /// A stranger can name as many addresses as they like.
     turns: Semaphore,
@@ -66,13 +68,14 @@ struct Kept {
 }
 
 impl Fetched {
-    pub(super) fn new(outside: Option<Outside>) -> Self {
+    pub(super) fn new(outside: Option<Outside>, env: Env) -> Self {
         let turns = Semaphore::new(limits::FETCHES_AT_ONCE);
-        Self { outside, kept: Mutex::default(), turns }
+        Self { outside, env, kept: Mutex::default(), turns }
     }
 
     /// Whether it is there then.
-    pub(super) async fn fetch(&self, url: &str, now: Duration) -> bool {
+    pub(super) async fn fetch(&self, url: &str) -> bool {
+        let now = self.env.elapsed();
         if let Some(known) = self.known(url, now) {
             return known;
         }
@@ -113,6 +116,7 @@ impl Fetched {
 
 impl Certificates for Fetched {
     fn find(&self, url: &str) -> Option<Bytes> {
-        self.kept().get(url)?.certificate.clone()
+        let now = self.env.elapsed();
+        self.kept().get(url).filter(|kept| now < kept.until)?.certificate.clone()
     }
 }

@@ -31,10 +31,7 @@ pub(super) struct Claimed<'a> {
 
 impl<'a> Claimed<'a> {
     pub(super) fn new(door: &Door, head: &Parts, letter: &'a Letter, body: &'a Bytes) -> Self {
-        let peer = head.extensions.get::<ferryhook_net::Peer>().map(|peer| peer.0.ip());
-        let configured = door.settings.public_url.as_deref();
-        let url = public_url::of(configured, head, peer, &door.settings.trusted);
-        Self { letter, url, body, at: door.env.now() }
+        Self { letter, url: door.url_of(head), body, at: door.env.now() }
     }
 
     /// The same for a request that was refused.
@@ -44,7 +41,12 @@ impl<'a> Claimed<'a> {
         body: &'a Bytes,
         rejection: &Rejection,
     ) -> Self {
-        let url = public_url::again(door.settings.public_url.as_deref(), rejection);
+        // What is configured may have been mended since.
+        let configured = door.settings.public_url.as_deref();
+        let url = match (&rejection.url, configured) {
+            (Some(url), None) => url.clone(),
+            _ => public_url::again(configured, rejection),
+        };
         Self { letter, url, body, at: rejection.rejected_at }
     }
 
@@ -67,6 +69,13 @@ impl Door {
     ) -> Result<Option<Taken>, Refusal> {
         let reply = route.proof.handshakes.answer(&claimed.request());
         let Some(reply) = reply else { return Ok(None) };
+        if matches!(reply.then, Then::Call(_)) && !names_topic(&route.source) {
+            // Any account of the provider could have sent it, and its messages would count from
+            // then on. It is kept as an event, for the owner to look at.
+            let source = route.source.id;
+            tracing::warn!(source.id = %source, "a subscription is not confirmed: the source has no topicArn in its config");
+            return Ok(None);
+        }
         if reply.verified_first
             && let Some(reason) = self.doubt(route, claimed).await?
         {
@@ -111,7 +120,7 @@ impl Door {
                 Verdict::Valid => return Ok(None),
                 Verdict::Invalid(reason) => return Ok(Some(reason.to_string())),
                 Verdict::NeedsCertificate(url) => {
-                    if !self.fetched.fetch(&url, self.env.elapsed()).await {
+                    if !self.fetched.fetch(&url).await {
                         return Err(Refusal::ProofAway);
                     }
                 }
@@ -182,4 +191,8 @@ impl Door {
         }
         Err(Refusal::StoreAway)
     }
+}
+
+fn names_topic(source: &Source) -> bool {
+    ["topicArn", "topic_arn"].iter().any(|name| source.config.contains_key(*name))
 }

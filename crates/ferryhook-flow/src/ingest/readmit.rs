@@ -18,6 +18,8 @@ use super::{Ingest, adopted, unpack};
 pub enum NotReadmitted {
     #[error("{0} was not read to its end when it was refused, so there is nothing to take in")]
     Incomplete(Id<Rejection>),
+    #[error("{0} is not there any more; it may have been let in already")]
+    Gone(Id<Rejection>),
     #[error("the source of {0} is gone")]
     SourceGone(Id<Rejection>),
     #[error("{id} is refused again: {reason}")]
@@ -51,6 +53,10 @@ impl Ingest {
     ) -> Result<Vec<Id<Event>>, NotReadmitted> {
         let door = &self.0;
         let id = rejection.id;
+        let _alone = door.readmitting.lock().await;
+        let rejections = door.store.rejections();
+        let found = rejections.find(rejection.source_id, rejection.rejected_at, id).await?;
+        let rejection = found.ok_or(NotReadmitted::Gone(id))?;
         let is_whole = matches!(rejection.cause, Cause::Signature | Cause::Unparsable);
         if !is_whole || rejection.body_truncated {
             return Err(NotReadmitted::Incomplete(id));
@@ -72,14 +78,9 @@ impl Ingest {
                 unpack::marked(door, &route, letter, body, now, reason).map(|one| vec![one])
             }
         };
-        let work = door.clone().store(route.clone(), arrivals.map_err(again)?, now, place);
+        let arrivals = arrivals.map_err(again)?;
+        let work = door.clone().store(route.clone(), arrivals, now, place, Some(rejection));
         let told = adopted::to_its_end(&door.tasks, work).await.map_err(again)?;
-        match door.store.rejections().delete(&rejection).await {
-            Ok(()) => {}
-            // Someone else did the same; the ledger or the operator has seen to the copies.
-            Err(error) if error.is_refused() => {}
-            Err(error) => return Err(error.into()),
-        }
         Ok(told.into_iter().filter_map(|told| told.id).collect())
     }
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use ferryhook_core::rejection::Cause;
 use ferryhook_core::{Id, Rejection, Source};
 use ferryhook_store::Store;
 
@@ -18,9 +19,16 @@ use super::writes::{self, Write};
 
 #[derive(Debug, Default)]
 pub(super) struct Rejections {
-    /// Which minute, and how many of it were kept.
-    kept: Shards<HashMap<Id<Source>, (u64, u32)>>,
+    kept: Shards<HashMap<Id<Source>, Kept>>,
     waiting: Mutex<Waiting>,
+}
+
+/// How many of a minute were kept.
+#[derive(Debug, Default)]
+struct Kept {
+    minute: u64,
+    whole: u32,
+    others: u32,
 }
 
 #[derive(Debug, Default)]
@@ -31,8 +39,14 @@ struct Waiting {
 
 impl Rejections {
     /// Keeps what `make` makes, if the source has not had its share of this minute.
-    pub(super) fn keep(&self, of: Id<Source>, now: Duration, make: impl FnOnce() -> Rejection) {
-        if !self.allows(of, now) {
+    pub(super) fn keep(
+        &self,
+        of: Id<Source>,
+        cause: Cause,
+        now: Duration,
+        make: impl FnOnce() -> Rejection,
+    ) {
+        if !self.allows(of, cause, now) {
             return;
         }
         let rejection = make();
@@ -46,21 +60,29 @@ impl Rejections {
         }
     }
 
-    fn allows(&self, of: Id<Source>, now: Duration) -> bool {
+    fn allows(&self, of: Id<Source>, cause: Cause, now: Duration) -> bool {
         let minute = now.as_secs() / WINDOW.as_secs();
         let mut kept = self.kept.of(of);
         if kept.len() >= limits::WINDOWS_MAX / SHARDS && !kept.contains_key(&of) {
-            kept.retain(|_, (of, _)| *of == minute);
+            kept.retain(|_, kept| kept.minute == minute);
             if kept.len() >= limits::WINDOWS_MAX / SHARDS {
                 return false;
             }
         }
         let kept = kept.entry(of).or_default();
-        if kept.0 != minute {
-            *kept = (minute, 0);
+        if kept.minute != minute {
+            *kept = Kept { minute, ..Kept::default() };
         }
-        kept.1 = kept.1.saturating_add(1);
-        kept.1 <= limits::REJECTIONS_PER_MINUTE
+        let (count, most) = match cause {
+            Cause::Signature | Cause::Unparsable => {
+                (&mut kept.whole, limits::REJECTIONS_WHOLE_PER_MINUTE)
+            }
+            Cause::TooLarge | Cause::Rate | Cause::Quota => {
+                (&mut kept.others, limits::REJECTIONS_PER_MINUTE)
+            }
+        };
+        *count = count.saturating_add(1);
+        *count <= most
     }
 
     pub(super) async fn flush(&self, store: &Store) {

@@ -3,6 +3,7 @@
 mod bounds;
 mod copies;
 mod counting;
+mod proof;
 mod trouble;
 
 use std::sync::Mutex;

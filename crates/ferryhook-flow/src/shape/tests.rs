@@ -23,6 +23,7 @@ async fn shaped(way: &Way, body: &str) -> String {
         Shape::AsItCame => "as it came".to_owned(),
         Shape::Changed(event) => event.body.as_text().unwrap().to_owned(),
         Shape::Unwanted(reason, said) => format!("{reason:?}: {said}"),
+        Shape::NotNow(reason) => format!("not now: {reason}"),
         Shape::Failed(reason) => format!("failed: {reason}"),
     }
 }

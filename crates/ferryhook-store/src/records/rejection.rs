@@ -16,6 +16,7 @@ pub(crate) fn key(of: Id<Source>, at: Timestamp, id: Id<Rejection>) -> Key {
 
 impl Record for Rejection {
     const KIND: Kind = Kind::Rejection;
+    const VERSION: u8 = 2;
 
     fn key(&self) -> Key {
         key(self.source_id, self.rejected_at, self.id)

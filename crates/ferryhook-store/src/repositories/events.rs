@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use ferryhook_core::event::{Standing, Status};
-use ferryhook_core::{Account, Attempt, Claim, Delivery, Event, Id, Source, Timestamp, limits};
+use ferryhook_core::{
+    Account, Attempt, Claim, Delivery, Event, Id, Rejection, Source, Timestamp, limits,
+};
 use futures_util::future::try_join_all;
 
 use super::{Slice, TRIES_MAX, Window, only};
@@ -41,6 +43,24 @@ impl Events<'_> {
     /// All that is new goes into one commit, so the whole must fit into one: fifty events that
     /// have claims. Nothing is read unless something turns out to be a duplicate.
     pub async fn accept(&self, arrivals: &[Arrival]) -> Result<Vec<Accepted>, StoreError> {
+        self.admit(arrivals, None).await
+    }
+
+    /// The same for a request that was refused before: the rejection goes in the same commit, so
+    /// that it can be let in only once. Refused when it is gone already.
+    pub async fn readmit(
+        &self,
+        arrivals: &[Arrival],
+        rejection: &Stored<Rejection>,
+    ) -> Result<Vec<Accepted>, StoreError> {
+        self.admit(arrivals, Some(rejection)).await
+    }
+
+    async fn admit(
+        &self,
+        arrivals: &[Arrival],
+        rejection: Option<&Stored<Rejection>>,
+    ) -> Result<Vec<Accepted>, StoreError> {
         let firsts = among_themselves(arrivals);
         let mut told: Vec<Option<Accepted>> = vec![None; arrivals.len()];
         let mut tries = 0;
@@ -48,10 +68,13 @@ impl Events<'_> {
             let open: Vec<_> = (0..arrivals.len())
                 .filter(|place| told[*place].is_none() && firsts[*place] == *place)
                 .collect();
-            if open.is_empty() {
+            if open.is_empty() && rejection.is_none() {
                 break;
             }
             let mut batch = Batch::new();
+            if let Some(rejection) = rejection {
+                batch = batch.delete(rejection);
+            }
             for arrival in open.iter().map(|place| &arrivals[*place]) {
                 if let Some(claim) = &arrival.claim {
                     batch = batch.insert(claim);

@@ -710,3 +710,20 @@ pub(crate) async fn a_rejection_can_be_found_and_deleted(bench: Bench) {
     let gone = rejections.find(source, at, rejection.id).await.unwrap();
     assert!(gone.is_none());
 }
+
+/// Once, however many try: the rejection goes with the commit that brings its event.
+pub(crate) async fn a_rejection_is_let_in_once(bench: Bench) {
+    let (home, rejections) = (bench.home(), bench.store.rejections());
+    let rejection = bench.rejection(home);
+    rejections.record(&rejection).await.unwrap();
+    let (source, at) = (rejection.source_id, rejection.rejected_at);
+    let found = rejections.find(source, at, rejection.id).await.unwrap().unwrap();
+    let arrival = || Arrival { event: bench.event(home), claim: None };
+    let (first, second) = (arrival(), arrival());
+    bench.store.events().readmit(from_ref(&first), &found).await.unwrap();
+    assert!(rejections.find(source, at, rejection.id).await.unwrap().is_none());
+    let again = bench.store.events().readmit(from_ref(&second), &found).await;
+    assert!(again.is_err_and(|error| error.is_refused()));
+    assert!(bench.store.events().find(first.event.id).await.unwrap().is_some());
+    assert!(bench.store.events().find(second.event.id).await.unwrap().is_none());
+}

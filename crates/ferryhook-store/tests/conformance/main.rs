@@ -294,6 +294,7 @@ macro_rules! conformance {
                     gateway_api_keys_update_last_used,
                     rejections_are_listed_by_source,
                     a_rejection_can_be_found_and_deleted,
+                    a_rejection_is_let_in_once,
                 ;
                 replays:
                     a_replay_is_found_by_its_account_and_by_its_id,

@@ -41,6 +41,11 @@ fn tell(explanation: &Explanation) -> String {
     if connections.is_empty() {
         text.push_str("\nits source has no connections\n");
     }
+    if story.line.status == Status::SignatureFailed && !connections.is_empty() {
+        text.push_str(
+            "\nit goes nowhere; if its signature held, the connections would see it so:\n",
+        );
+    }
     for connection in connections {
         text.push_str(&told(connection));
     }
@@ -80,7 +85,9 @@ fn told(explained: &Explained) -> String {
     text.push('\n');
     let filter = explained.filter.as_ref().map(clauses).unwrap_or_default();
     let transform = explained.transform.as_ref().map(|transform| {
+        let is_told = matches!(explained.verdict, Verdict::Dropped { .. } | Verdict::Failed { .. });
         let changes = match transform.changes.is_empty() {
+            true if is_told => String::new(),
             true => "  transform changes nothing\n".to_owned(),
             false => format!("  transform\n{}", self::changes(&transform.changes)),
         };

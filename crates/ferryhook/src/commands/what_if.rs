@@ -39,7 +39,7 @@ async fn all(mut asked: orders::WhatIf, config: &Config, values: &Values) -> any
     loop {
         let order = Asked::WhatIf(asked.clone());
         let tried: Tried = desk::ask(config, values, order).await?;
-        let is_over = tried.next.is_none() || tried.looked_at == 0;
+        let is_over = tried.next.is_none() || tried.next == asked.after;
         asked.after = tried.next;
         asked.last = asked.last.saturating_sub(tried.looked_at);
         asked.examples = asked.examples.saturating_sub(tried.examples.len());

@@ -85,10 +85,11 @@ impl Desk {
             return Err(Complaint::Refused(reason.to_owned()));
         };
         let source = self.find_source(&order.source).await?;
-        let (rejections, has_more) = match order.ids.is_empty() {
+        let (mut rejections, has_more) = match order.ids.is_empty() {
             true => self.rejections(source.id, order.cause, READMITTED_MAX).await?,
             false => (self.named(source.id, &order.ids).await?, false),
         };
+        rejections.sort_by_key(|one| (one.rejected_at, one.id)); // in the order they came
         let mut told = Readmitted { has_more, ..Readmitted::default() };
         for rejection in rejections {
             match ingest.readmit(rejection).await {

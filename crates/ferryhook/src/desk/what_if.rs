@@ -1,6 +1,7 @@
 //! What other rules would have done with the events that a connection's source brought last.
 
 use ferryhook_api::manifest::Rules;
+use ferryhook_core::event::Status;
 use ferryhook_core::replay::{Filter, Position};
 use ferryhook_core::{Connection, connection};
 use ferryhook_flow::explain::{Compared, Trial};
@@ -31,16 +32,21 @@ impl Desk {
         let trial = Trial::new(connection, changed, self.env.now());
         let mut tried = Tried { next: asked.after, ..Tried::default() };
         let (limit, examples) = (asked.last.min(EVENTS_MAX), asked.examples.min(EXAMPLES_MAX));
-        while tried.looked_at < limit && !search.is_over() {
-            let found = search.look(&self.store, limit - tried.looked_at).await?;
+        let mut seen = 0;
+        while seen < limit && !search.is_over() {
+            let found = search.look(&self.store, limit - seen).await?;
+            seen += found.looked_at.max(1);
             for event in &found.events {
+                tried.next = Some(Position::of(event));
+                if event.status == Status::SignatureFailed {
+                    continue; // it goes nowhere, whatever the rules
+                }
                 let compared = trial.compare(event, &self.scripts).await;
                 tried.note(&compared);
                 if compared.differs() && tried.examples.len() < examples {
                     let (event_id, received_at) = (event.id, event.received_at);
                     tried.examples.push(Example { event_id, received_at, compared });
                 }
-                tried.next = Some(Position::of(event));
             }
         }
         if search.is_over() {

@@ -5,7 +5,7 @@ use ferryhook_core::rejection::Cause;
 
 use super::*;
 
-fn a_minute(events: u64) -> Limits {
+pub(super) fn a_minute(events: u64) -> Limits {
     Limits { events_per_minute: Some(events), ..Limits::default() }
 }
 
