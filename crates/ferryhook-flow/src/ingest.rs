@@ -155,13 +155,14 @@ impl Ingest {
         hand_over: Arc<dyn HandOver>,
         settings: Settings,
     ) -> Self {
+        let fetched = Fetched::new(settings.outside.clone(), env.clone());
         let ingest = Self(Arc::new(Door {
             store,
-            env: env.clone(),
+            env,
             tasks: tasks.clone(),
             routes,
             hand_over,
-            fetched: Fetched::new(settings.outside.clone(), env.clone()),
+            fetched,
             readmitting: tokio::sync::Mutex::default(),
             settings,
             names: Names::default(),
