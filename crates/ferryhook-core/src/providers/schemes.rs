@@ -207,6 +207,7 @@ pub(super) const TWILIO: Scheme<'static> = Scheme::Form(Form {
     settings_header: Some("x-twilio-webhooks-signature-settings"),
     body_hash: Some("bodySHA256"),
     nonce_header: None,
+    may_repeat: true,
 });
 
 pub(super) const MANDRILL: Scheme<'static> = Scheme::Form(Form {
@@ -215,6 +216,7 @@ pub(super) const MANDRILL: Scheme<'static> = Scheme::Form(Form {
     settings_header: None,
     body_hash: None,
     nonce_header: None,
+    may_repeat: false,
 });
 
 pub(super) const PLIVO: Scheme<'static> = Scheme::Form(Form {
@@ -223,6 +225,7 @@ pub(super) const PLIVO: Scheme<'static> = Scheme::Form(Form {
     settings_header: None,
     body_hash: None,
     nonce_header: Some("x-plivo-signature-v3-nonce"),
+    may_repeat: true,
 });
 
 pub(super) const CONTENTFUL: Scheme<'static> = Scheme::Canonical(Canonical {

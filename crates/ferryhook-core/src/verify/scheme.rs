@@ -73,6 +73,8 @@ pub struct Form<'a> {
     pub body_hash: Option<&'a str>,
     /// With dots between URL, fields and this header; the URL's own fields are sorted too.
     pub nonce_header: Option<&'a str>,
+    /// Whether a field may have several values.
+    pub may_repeat: bool,
 }
 
 /// An HMAC-SHA256 of fields of a JSON body, of a form, or of JSON in a field of a form.
