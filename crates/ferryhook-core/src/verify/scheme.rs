@@ -30,6 +30,12 @@ pub enum Scheme<'a> {
 }
 
 impl Scheme<'_> {
+    /// Whether there is only what the source itself puts into its URL.
+    pub(crate) fn is_unsigned(&self) -> bool {
+        let in_query = |place: &TokenPlace<'_>| matches!(place, TokenPlace::Query(_));
+        matches!(self, Self::Token(own) if !own.basic && own.places.iter().all(in_query))
+    }
+
     /// Where the proof is, in a few words.
     pub(crate) fn place(&self) -> String {
         match self {

@@ -28,6 +28,12 @@ fn check(
     verifier.check(&request, Timestamp::from_seconds(now), &NoCertificates)
 }
 
+static P256: LazyLock<serde_json::Value> = LazyLock::new(|| {
+    json!({"kty": "EC", "crv": "P-256", "kid": "k1",
+        "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+        "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"})
+});
+
 const STANDARD_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const STANDARD_BODY: &[u8] = br#"{"email":"test@example.com","username":"test_user"}"#;
 const STANDARD_HEADERS: [(&str, &str); 3] = [
@@ -196,6 +202,11 @@ fn a_source_verifies_with_what_it_has() {
 /// What a source says about its sender is a wish to verify, and so is a key.
 #[test]
 fn a_source_that_says_how_but_has_no_secret_refuses_everything() {
+    let unknown_scheme = || BadVerifier::UnknownScheme {
+        provider: "hubspot",
+        asked: "v9".to_owned(),
+        known: "v3, v1, v2".to_owned(),
+    };
     for (provider, config, verifies) in [
         ("custom", json!({}), Ok(false)),
         ("custom", json!({"eventType": "body.type"}), Ok(false)),
@@ -203,6 +214,25 @@ fn a_source_that_says_how_but_has_no_secret_refuses_everything() {
         ("telnyx", json!({"publicKey": "Rst+nr8PsAx5tCZq8/Mi1QPFMlc4YhCMHCbkmHq9/yU="}), Ok(true)),
         ("chargebee", json!({"username": "u", "password": "p"}), Ok(true)),
         ("mollie", json!({"scheme": "classic"}), Ok(false)),
+        ("mollie-classic", json!({}), Ok(false)),
+        ("hubspot", json!({"scheme": "v3"}), Err(BadVerifier::NoSecret)),
+        ("hubspot", json!({"signature_version": "v3"}), Err(BadVerifier::NoSecret)),
+        ("hubspot", json!({"scheme": ["v3"]}), Err(BadVerifier::NoSecret)),
+        ("hubspot", json!({"scheme": null}), Ok(false)),
+        ("hubspot", json!({"scheme": "v9"}), Err(unknown_scheme())),
+        ("nobody", json!({"scheme": "v3"}), Err(BadVerifier::UnknownProvider("nobody".into()))),
+        ("plaid", json!({"jwks": {"keys": [P256.clone()]}}), Ok(true)),
+        ("plaid", json!({"jwk": P256.clone()}), Ok(true)),
+        ("plaid", json!({"jwks": [P256.clone()]}), Err(BadVerifier::NoSecret)),
+        ("plaid", json!({"jwks": null}), Ok(false)),
+        ("sendgrid", json!({"verificationKey": P256.clone()}), Ok(true)),
+        ("sendgrid", json!({"verification_key": ""}), Err(BadVerifier::NoSecret)),
+        ("paypal", json!({"certPem": ""}), Err(BadVerifier::MissingSetting("webhookId".into()))),
+        ("github", json!({"toleranceSeconds": 60}), Err(BadVerifier::NoSecret)),
+        ("livekit", json!({"apiKey": "API1"}), Err(BadVerifier::NoSecret)),
+        ("chargebee", json!({"username": "u"}), Err(BadVerifier::NoSecret)),
+        ("ebay", json!({"verifyToken": "t", "publicUrl": "https://h.io/"}), Ok(false)),
+        ("stripe", json!({"split": false, "eventType": "body.type"}), Ok(false)),
         ("someone-else", json!({}), Ok(false)),
     ] {
         let mut source = samples::source();
