@@ -282,6 +282,44 @@ fn a_replaced_secret_counts_until_its_time_is_over() {
     assert_eq!(check(AT + 10), Verdict::Invalid(Reason::Mismatch));
 }
 
+/// An id that nobody signed must not stand beside one that somebody did: the ledger would go by it.
+#[test]
+fn svix_has_one_set_of_headers() {
+    let mut headers = STANDARD_HEADERS.to_vec();
+    let check = |headers: &[_]| check("svix", &[STANDARD_SECRET], headers, STANDARD_BODY, AT);
+    assert_eq!(check(&headers), Verdict::Valid);
+    headers.push(("svix-id", "another"));
+    assert_ne!(check(&headers), Verdict::Valid);
+}
+
+/// A public key takes long, and so does a body that is hashed for each time that is given.
+#[test]
+fn a_stranger_does_not_say_how_long_it_takes() {
+    let many = |name: &str| {
+        let why = "it has too many signatures".into();
+        Verdict::Invalid(Reason::Malformed(name.to_owned().into(), why))
+    };
+    let public = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+    let own = "v1a,LFHB363YvoTm7xdMyZd/981dRSdVxW0u27ld7pRBYKa+E1Is4O8e+VFZlwtUB7muxeGaguMrB+8TDoJMHA5lCQ==";
+    let [id, time, _] = STANDARD_HEADERS;
+    let wrong = format!("v1a,{}== ", "A".repeat(86));
+    for (others, verdict) in [(3, Verdict::Valid), (4, many("webhook-signature"))] {
+        let value = format!("{}{own}", wrong.repeat(others));
+        let headers = [id, time, ("webhook-signature", value.as_str())];
+        assert_eq!(check("standard-webhooks", &[public], &headers, STANDARD_BODY, AT), verdict);
+    }
+    let groups = |count: i64| -> String {
+        (0..count).map(|at| format!("t={},v1={} ", AT + at, "0".repeat(64))).collect()
+    };
+    for (count, verdict) in
+        [(4, Verdict::Invalid(Reason::Mismatch)), (5, many("persona-signature"))]
+    {
+        let value = groups(count);
+        let headers = [("Persona-Signature", value.as_str())];
+        assert_eq!(check("persona", &["s"], &headers, STANDARD_BODY, AT), verdict);
+    }
+}
+
 /// Every row's verifier, and the headers that it looks at. Threads share them, as those of ingest do.
 static ALL: LazyLock<Vec<(Verifier, Vec<String>)>> = LazyLock::new(|| {
     let lines = rows::LINES.lines().map(|line| line::Line::parse(line).unwrap());

@@ -123,7 +123,7 @@ impl Place {
         (name, value)
     }
 
-    fn malformed(&self, why: &'static str) -> Reason {
+    pub(super) fn malformed(&self, why: &'static str) -> Reason {
         Reason::Malformed(self.name().to_owned().into(), why.into())
     }
 
