@@ -266,7 +266,13 @@ impl Checker {
             Scheme::Signed(scheme) => {
                 signed::Checker::compile(scheme, secrets, options).map(Self::Signed)
             }
-            Scheme::Jwt(_) => jwt::Checker::compile(custom::JWT, secrets, options).map(Self::Jwt),
+            Scheme::Jwt(scheme) => {
+                let checker = jwt::Checker::compile(custom::JWT, secrets, options)?;
+                Ok(Self::Jwt(match scheme.header {
+                    Some(name) => checker.in_header(name),
+                    None => checker,
+                }))
+            }
             _ => Err(BadVerifier::Setting("type".into(), "it cannot be described".into())),
         }
     }

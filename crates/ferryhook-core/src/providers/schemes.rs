@@ -242,6 +242,7 @@ const JWT: Jwt<'static> = Jwt {
     required: &[],
     body_hash: BodyHash::None,
     url: UrlClaim::None,
+    bearer: false,
     leeway: 60,
     issued_within: None,
 };
@@ -275,8 +276,12 @@ pub(super) const QSTASH: Scheme<'static> = Scheme::Jwt(Jwt {
 });
 
 /// Its library checks the token alone; where the token has a hash of the body, so do we.
-pub(super) const VONAGE: Scheme<'static> =
-    Scheme::Jwt(Jwt { body_hash: BodyHash::IfThere("payload_hash"), leeway: 5, ..JWT });
+pub(super) const VONAGE: Scheme<'static> = Scheme::Jwt(Jwt {
+    body_hash: BodyHash::IfThere("payload_hash"),
+    bearer: true,
+    leeway: 5,
+    ..JWT
+});
 
 pub(super) const PLAID: Scheme<'static> = Scheme::Jwt(Jwt {
     header: Some("plaid-verification"),

@@ -127,6 +127,8 @@ pub struct Jwt<'a> {
     pub required: &'a [&'a str],
     pub body_hash: BodyHash<'a>,
     pub url: UrlClaim<'a>,
+    /// Whether the sender writes `Bearer` before it in `Authorization`. Both are understood.
+    pub bearer: bool,
     /// In seconds.
     pub leeway: u32,
     /// How old it may be by its own word.

@@ -172,6 +172,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         &["workos-signature"],
         &["v1"],
     )
+    .form(Layout::SpacedPairs { time: "t", names: &["v1"] })
     .unit(Milliseconds)
     .within(180)
     .only()]),
