@@ -6,7 +6,8 @@
 //!
 //! It does no I/O: what is to be done besides answering (keep a secret, call a URL) is said in
 //! [`Then`]. What is sent back is a stranger's text, so it is short and never a page. What is
-//! signed for a stranger is a plain word, never a body: else anybody could have events signed.
+//! signed for a stranger is a plain word, never a body, and only as the source's own provider signs
+//! it: else anybody could have events signed.
 
 mod answer;
 mod compiled;
@@ -63,6 +64,10 @@ pub enum BadHandshake {
     Unknown(String),
     #[error("handshake is the name of a provider, or false")]
     Shape,
+    #[error("handshakes of {0} are signed, so only its own sources answer them")]
+    Keyed(&'static str),
+    #[error("{0} is {1}")]
+    Setting(&'static str, &'static str),
 }
 
 /// The handshakes of one source.
@@ -81,7 +86,13 @@ impl Handshakes {
             Some(Value::String(name)) => {
                 let named = providers::find(name).filter(|own| !own.handshakes.is_empty());
                 let unknown = || BadHandshake::Unknown(name.chars().take(64).collect());
-                Some(named.ok_or_else(unknown)?)
+                let named = named.ok_or_else(unknown)?;
+                let own = providers::find(&source.provider).map(|own| own.name);
+                // Signed in its way, a challenge may be an event signed in the source's way.
+                if own != Some(named.name) && named.handshakes.iter().any(Handshake::is_keyed) {
+                    return Err(BadHandshake::Keyed(named.name));
+                }
+                Some(named)
             }
             Some(_) => return Err(BadHandshake::Shape),
         };
@@ -89,7 +100,7 @@ impl Handshakes {
         Ok(Self {
             known: provider.handshakes.iter().filter_map(Compiled::of).collect(),
             acknowledgement: provider.acknowledgement.map(CustomResponse::from),
-            secrets: answer::Secrets::of(source),
+            secrets: answer::Secrets::of(source)?,
         })
     }
 

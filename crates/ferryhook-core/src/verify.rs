@@ -183,7 +183,7 @@ impl Verifier {
             })?;
             return Ok(made(vec![checker]));
         }
-        let asked = options.find(&["scheme", "version", "signatureVersion"]);
+        let asked = options.scheme();
         let schemes = provider.schemes_called(variant.or(asked.as_deref()))?;
         let mut checkers = Vec::new();
         for scheme in &schemes {
@@ -210,15 +210,18 @@ fn describes(source: &Source) -> bool {
 /// Whether there is something that is only there for verification, or nothing is needed for it.
 fn says_how(source: &Source) -> bool {
     let options = Options(&source.config);
-    let names = ["publicKey", "certificate", "webhookId", "password"];
-    let needs_nothing = || {
-        let provider = providers::find(&source.provider);
-        provider.is_some_and(|provider| {
-            let mut own = provider.schemes.iter().map(|own| own.scheme);
-            own.any(|scheme| scheme == Scheme::Certified(Certified::Sns))
-        })
+    let provider = providers::find(&source.provider);
+    let needs_nothing = provider.is_some_and(|provider| {
+        let mut own = provider.schemes.iter().map(|own| own.scheme);
+        own.any(|scheme| scheme == Scheme::Certified(Certified::Sns))
+    });
+    // One that is unknown was asked for too; one that signs nothing asks for nothing.
+    let asks = |name: &str| match provider.map(|provider| provider.schemes_called(Some(name))) {
+        Some(Ok(schemes)) => !schemes.iter().all(Scheme::is_unsigned),
+        Some(Err(_)) | None => true,
     };
-    options.find(&names).is_some() || describes(source) || needs_nothing()
+    let names_scheme = options.say_scheme() && options.scheme().as_deref().is_none_or(asks);
+    options.say_how() || names_scheme || describes(source) || needs_nothing
 }
 
 impl Checker {
@@ -263,7 +266,13 @@ impl Checker {
             Scheme::Signed(scheme) => {
                 signed::Checker::compile(scheme, secrets, options).map(Self::Signed)
             }
-            Scheme::Jwt(_) => jwt::Checker::compile(custom::JWT, secrets, options).map(Self::Jwt),
+            Scheme::Jwt(scheme) => {
+                let checker = jwt::Checker::compile(custom::JWT, secrets, options)?;
+                Ok(Self::Jwt(match scheme.header {
+                    Some(name) => checker.in_header(name),
+                    None => checker,
+                }))
+            }
             _ => Err(BadVerifier::Setting("type".into(), "it cannot be described".into())),
         }
     }

@@ -32,24 +32,20 @@ impl<'a> Arriving<'a> {
         form_field(self.query?, name)
     }
 
-    /// One value for each path of the tree, from a form if the sender says that it is one, and
-    /// else from JSON.
+    /// One value for each path of the tree, from JSON if that is what the body is, and else from
+    /// a form. What the sender calls it does not matter: nobody signs that, so whoever sends a
+    /// request again could have another key by it.
     pub(super) fn seek(&self, tree: &Tree) -> Vec<Option<Cow<'a, str>>> {
         let Some(text) = self.body.as_text() else { return tree.nothing() };
-        if self.is_form() {
-            return tree.names().map(|name| form_field(text, name?)).collect();
+        let is_likely = text.trim_ascii_start().starts_with(['{', '[']);
+        if let Some(found) = is_likely.then(|| tree.seek(text)).flatten() {
+            return found;
         }
-        tree.seek(text)
+        tree.names().map(|name| form_field(text, name?)).collect()
     }
 
     pub(super) fn body_hash(&self) -> Option<String> {
         (!self.body.is_empty()).then(|| sha256_hex(self.body.as_bytes()))
-    }
-
-    fn is_form(&self) -> bool {
-        const FORM: &str = "application/x-www-form-urlencoded";
-        let said = self.headers.find("content-type").and_then(|value| value.get(..FORM.len()));
-        said.is_some_and(|said| said.eq_ignore_ascii_case(FORM))
     }
 }
 

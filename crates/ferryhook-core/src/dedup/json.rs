@@ -69,12 +69,10 @@ impl Tree {
         vec![None; self.paths.len()]
     }
 
-    /// The scalar at the end of each path. Nothing at all if the text is not JSON to its end.
-    pub(super) fn seek<'de>(&self, text: &'de str) -> Vec<Option<Cow<'de, str>>> {
-        match self.seek_raw(text) {
-            Ok(found) => found.into_iter().map(|raw| scalar(raw?)).collect(),
-            Err(_) => self.nothing(),
-        }
+    /// The scalar at the end of each path. `None` if the text is not JSON to its end.
+    pub(super) fn seek<'de>(&self, text: &'de str) -> Option<Vec<Option<Cow<'de, str>>>> {
+        let found = self.seek_raw(text).ok()?;
+        Some(found.into_iter().map(|raw| scalar(raw?)).collect())
     }
 
     /// The text at the end of each path, whatever it is.

@@ -110,15 +110,23 @@ fn body(text: Option<&str>, is_form: bool) -> (BodyKind, Option<Document<'_>>) {
     if text.is_empty() {
         return (BodyKind::Empty, None);
     }
-    if is_form {
+    let bare = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    // Nobody signs what a sender calls its body, so what is JSON stays JSON.
+    if is_form && !is_json(bare) {
         let fields = form(text);
         return (if fields.is_some() { BodyKind::Form } else { BodyKind::TooComplex }, fields);
     }
-    match Document::read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)) {
+    match Document::read(bare) {
         Ok(document) => (BodyKind::Json, Some(document)),
         Err(NotJson::Malformed(..)) => (BodyKind::Text, Document::text(text).ok()),
         Err(NotJson::TooDeep | NotJson::TooLarge) => (BodyKind::TooComplex, None),
     }
+}
+
+/// An object or a list, whatever its size.
+fn is_json(text: &str) -> bool {
+    let is_likely = text.trim_ascii_start().starts_with(['{', '[']);
+    is_likely && !matches!(Document::read(text), Err(NotJson::Malformed(..)))
 }
 
 fn fields_of(headers: &Headers) -> Option<Document<'static>> {

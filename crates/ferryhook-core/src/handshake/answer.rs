@@ -3,11 +3,12 @@
 use aws_lc_rs::{constant_time, digest, hmac};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::compiled::Compiled;
 use super::kind::{Content, Effect, Keyed, Part};
-use super::{CHALLENGE_BYTES_MAX, Reply, SIGNED_CHALLENGE_BYTES_MAX, Then, rule};
+use super::{BadHandshake, CHALLENGE_BYTES_MAX, Reply, SIGNED_CHALLENGE_BYTES_MAX, Then, rule};
 use crate::dedup::Arriving;
 use crate::signature::push_hex;
 use crate::{Secret, Source};
@@ -25,24 +26,25 @@ pub(super) struct Secrets {
     origins: Option<Vec<String>>,
 }
 
+const VERIFY_TOKEN: [&str; 4] =
+    ["verifyToken", "verify_token", "verificationToken", "verification_token"];
+const ORIGINS: [&str; 2] = ["allowedOrigins", "allowed_origins"];
+
 impl Secrets {
-    pub(super) fn of(source: &Source) -> Self {
+    /// What restricts the answers is understood or refused: ignored, it would allow everything.
+    pub(super) fn of(source: &Source) -> Result<Self, BadHandshake> {
         let one = |names: &[&str]| {
             let found = names.iter().find_map(|name| source.config.get(*name)?.as_str());
             found.filter(|text| !text.is_empty()).map(str::to_owned)
         };
-        let origins = ["allowedOrigins", "allowed_origins"];
-        let origins = origins.iter().find_map(|name| source.config.get(*name)?.as_array());
+        let value = |names: &[&str]| {
+            let mut values = names.iter().filter_map(|name| source.config.get(*name));
+            values.find(|value| !value.is_null())
+        };
         let signing = source.signing_secret.clone();
-        Self {
+        Ok(Self {
             signing: signing.filter(|secret| !secret.expose().is_empty()),
-            verify_token: one(&[
-                "verifyToken",
-                "verify_token",
-                "verificationToken",
-                "verification_token",
-            ])
-            .map(Secret::new),
+            verify_token: value(&VERIFY_TOKEN).map(verify_token).transpose()?,
             public_key: one(&["publicKey", "public_key"]),
             address: one(&[
                 "notificationUrl",
@@ -51,11 +53,26 @@ impl Secrets {
                 "publicUrl",
                 "public_url",
             ]),
-            origins: origins.map(|list| {
-                list.iter().filter_map(Value::as_str).map(str::to_ascii_lowercase).collect()
-            }),
-        }
+            origins: value(&ORIGINS).map(origins).transpose()?,
+        })
     }
+}
+
+fn verify_token(value: &Value) -> Result<Secret, BadHandshake> {
+    match value {
+        Value::String(text) if !text.is_empty() => Ok(Secret::new(text.clone())),
+        Value::Number(number) => Ok(Secret::new(number.to_string())),
+        _ => Err(BadHandshake::Setting(VERIFY_TOKEN[0], "a text that is not empty")),
+    }
+}
+
+fn origins(value: &Value) -> Result<Vec<String>, BadHandshake> {
+    let one = |value: &Value| value.as_str().map(str::to_ascii_lowercase);
+    let list = match value {
+        Value::Array(list) => list.iter().map(one).collect(),
+        value => one(value).map(|origin| vec![origin]),
+    };
+    list.ok_or(BadHandshake::Setting(ORIGINS[0], "a list of texts"))
 }
 
 pub(super) struct Answering<'a> {
@@ -151,13 +168,20 @@ impl Answering<'_> {
             .map_err(|_| Refused(403, "the verify token is not the one of this source"))
     }
 
-    /// A word without braces, quotes or spaces: nothing that could be the body of an event, whose
-    /// signature would be made the same way.
+    /// A word that nobody takes for an event, whose signature would be made the same way: no
+    /// braces, quotes or spaces, no fields of a form, no time before a body, no token.
     fn keyed(&self, how: Keyed, challenge: &str) -> Result<String, Refused> {
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=+/.~:".contains(&byte);
+        const NO_WORD: Refused = Refused(400, "the challenge is not a plain word");
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_+/.~".contains(&byte);
         let is_short = challenge.len() <= SIGNED_CHALLENGE_BYTES_MAX;
-        if !is_short || !challenge.bytes().all(is_word) {
-            return Err(Refused(400, "the challenge is not a plain word"));
+        let is_token = challenge.matches('.').nth(1).is_some();
+        if !is_short || is_token || !challenge.bytes().all(is_fit) {
+            return Err(NO_WORD);
+        }
+        // A number is JSON too. Only these sign a challenge as they sign a body.
+        let signs_bodies = matches!(how, Keyed::HmacSha256Hex | Keyed::HmacSha256Base64);
+        if signs_bodies && serde_json::from_str::<IgnoredAny>(challenge).is_ok() {
+            return Err(NO_WORD);
         }
         let mut text = String::new();
         match how {
@@ -174,7 +198,7 @@ impl Answering<'_> {
                 text.push('|');
                 let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
                 if !(20..=32).contains(&challenge.len()) || !challenge.bytes().all(is_hex) {
-                    return Err(Refused(400, "the challenge is not a plain word"));
+                    return Err(NO_WORD);
                 }
                 let private = self.signing()?.expose().as_bytes();
                 let key = digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, private);

@@ -83,6 +83,17 @@ impl From<&Acknowledgement> for CustomResponse {
 }
 
 impl Handshake {
+    /// Whether something in the answer is made with a secret.
+    pub(crate) fn is_keyed(&self) -> bool {
+        let is_keyed = |part: &Part| matches!(part, Part::Keyed(..));
+        let in_content = match &self.content {
+            Content::Empty => false,
+            Content::Text(part) => is_keyed(part),
+            Content::Json(fields) => fields.iter().any(|(_, part)| is_keyed(part)),
+        };
+        in_content || self.headers.iter().any(|(_, part)| is_keyed(part))
+    }
+
     pub(crate) const fn on(methods: &'static [&'static str], when: &'static [When]) -> Self {
         Self {
             methods,

@@ -100,6 +100,37 @@ fn an_origin_may_ask_to_send() {
     assert_eq!(asked("cloudevents", "OPTIONS", "").said(), "nothing");
 }
 
+/// A setting that is there and not understood must not count as one that is not there.
+#[test]
+fn a_setting_that_is_not_understood_is_refused() {
+    let hub = "hub.mode=subscribe&hub.challenge=7&hub.verify_token=";
+    let number = json!({"verifyToken": 12345});
+    let right = asked("meta", "GET", &format!("{hub}12345")).config(&number);
+    assert_eq!(right.said(), "200 text/plain 7");
+    let wrong = asked("meta", "GET", &format!("{hub}1")).config(&number);
+    assert_eq!(wrong.said(), "403 text/plain the verify token is not the one of this source");
+    let ask = |origin: &str| {
+        let one = json!({"allowedOrigins": "A.example"});
+        asked("cloudevents", "OPTIONS", "").header("WebHook-Request-Origin", origin).config(&one)
+    };
+    assert_eq!(ask("b.example").said(), "403 text/plain this origin may not send here");
+    assert!(ask("a.example").said().starts_with("200"));
+    for (config, fits) in [
+        (json!({"verifyToken": null, "allowed_origins": null}), true),
+        (json!({"verifyToken": null, "verify_token": "t"}), true),
+        (json!({"allowedOrigins": []}), true),
+        (json!({"publicKey": {"kty": "EC"}}), true),
+        (json!({"verifyToken": ""}), false),
+        (json!({"verifyToken": true}), false),
+        (json!({"verification_token": ["t"]}), false),
+        (json!({"allowedOrigins": {"a.example": true}}), false),
+        (json!({"allowedOrigins": ["a.example", 7]}), false),
+        (json!({"allowedOrigins": false}), false),
+    ] {
+        assert_eq!(Handshakes::of(&source("meta", None, &config)).is_ok(), fits, "{config}");
+    }
+}
+
 #[test]
 fn who_only_looks_is_told_that_somebody_is_there() {
     for (provider, method, said) in [
@@ -126,6 +157,16 @@ fn a_source_may_answer_as_another_provider_or_not_at_all() {
     assert_eq!(never.said(), "nothing");
     let unknown = Handshakes::of(&source("custom", None, &json!({"handshake": "stripe"})));
     assert_eq!(unknown.unwrap_err(), BadHandshake::Unknown("stripe".to_owned()));
+    // His secret signs events in one way; what another provider signs may be just that.
+    for (provider, config) in [
+        ("custom", json!({"type": "jwt", "handshake": "twitter"})),
+        ("stripe", json!({"handshake": "x"})),
+        ("twitter", json!({"handshake": "zoom"})),
+        ("nobody", json!({"handshake": "smartcar"})),
+    ] {
+        assert!(Handshakes::of(&source(provider, None, &config)).is_err(), "{provider} {config}");
+    }
+    assert!(Handshakes::of(&source("twitter", None, &json!({"handshake": "X"}))).is_ok());
     let shape = Handshakes::of(&source("custom", None, &json!({"handshake": 1})));
     assert_eq!(shape.unwrap_err(), BadHandshake::Shape);
 }

@@ -207,6 +207,7 @@ pub(super) const TWILIO: Scheme<'static> = Scheme::Form(Form {
     settings_header: Some("x-twilio-webhooks-signature-settings"),
     body_hash: Some("bodySHA256"),
     nonce_header: None,
+    may_repeat: true,
 });
 
 pub(super) const MANDRILL: Scheme<'static> = Scheme::Form(Form {
@@ -215,6 +216,7 @@ pub(super) const MANDRILL: Scheme<'static> = Scheme::Form(Form {
     settings_header: None,
     body_hash: None,
     nonce_header: None,
+    may_repeat: false,
 });
 
 pub(super) const PLIVO: Scheme<'static> = Scheme::Form(Form {
@@ -223,6 +225,7 @@ pub(super) const PLIVO: Scheme<'static> = Scheme::Form(Form {
     settings_header: None,
     body_hash: None,
     nonce_header: Some("x-plivo-signature-v3-nonce"),
+    may_repeat: true,
 });
 
 pub(super) const CONTENTFUL: Scheme<'static> = Scheme::Canonical(Canonical {
@@ -239,6 +242,7 @@ const JWT: Jwt<'static> = Jwt {
     required: &[],
     body_hash: BodyHash::None,
     url: UrlClaim::None,
+    bearer: false,
     leeway: 60,
     issued_within: None,
 };
@@ -272,8 +276,12 @@ pub(super) const QSTASH: Scheme<'static> = Scheme::Jwt(Jwt {
 });
 
 /// Its library checks the token alone; where the token has a hash of the body, so do we.
-pub(super) const VONAGE: Scheme<'static> =
-    Scheme::Jwt(Jwt { body_hash: BodyHash::IfThere("payload_hash"), leeway: 5, ..JWT });
+pub(super) const VONAGE: Scheme<'static> = Scheme::Jwt(Jwt {
+    body_hash: BodyHash::IfThere("payload_hash"),
+    bearer: true,
+    leeway: 5,
+    ..JWT
+});
 
 pub(super) const PLAID: Scheme<'static> = Scheme::Jwt(Jwt {
     header: Some("plaid-verification"),

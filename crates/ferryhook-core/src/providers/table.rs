@@ -3,7 +3,8 @@
 //! A row has an id only where the provider promises one that is the same for every copy of an
 //! event and for nothing else. Many send ids that are neither (a payment's id comes with each of
 //! its changes), and a hash of the body fails where two events say the same: both would lose
-//! events. Such a row leaves the id to the source's own expression.
+//! events. Such a row leaves the id to the source's own expression. An id that is signed goes before
+//! one that is not: whoever sends a request again can write what he likes into the latter.
 //!
 //! A scheme is `settled` where the provider's own code or documents were read, `experimental` where
 //! only others tell. A time is checked where the provider's library does: `within` so many seconds.

@@ -126,6 +126,23 @@ fn events_of_known_providers_have_a_key_and_a_type() {
             "",
             "order.created",
         ),
+        // What is signed goes before what anybody may write.
+        (
+            "aws-sns",
+            "x-amz-sns-message-id: other",
+            r#"{"MessageId":"m1","Type":"Notification"}"#,
+            "m1",
+            "Notification",
+        ),
+        (
+            "gitlab",
+            "Idempotency-Key: other\nwebhook-id: w1\nX-Gitlab-Event: Push",
+            "",
+            "w1",
+            "Push",
+        ),
+        ("gitlab", "Idempotency-Key: i1", "", "i1", ""),
+        ("box", "box-delivery-id: other", r#"{"id":"b1","trigger":"T"}"#, "b1", "T"),
         ("telegram", "", r#"{"update_id":10,"message":{}}"#, "10", ""),
         ("custom", "", r#"{"id":"1","type":"x"}"#, "", ""),
         ("", "", "{}", "", ""),

@@ -34,8 +34,7 @@ impl Checker {
         options: &Options<'_>,
     ) -> Result<Self, BadVerifier> {
         let is_key = |text: &str| text.contains("-----BEGIN") || text.trim().starts_with('{');
-        let pinned =
-            options.find(&["certificate", "cert", "certificatePem", "certPem", "publicKey"]);
+        let pinned = options.certificate();
         let (keys, ids): (Vec<&str>, Vec<&str>) =
             secrets.iter().map(|one| one.value).partition(|text| is_key(text));
         let pinned = pinned.map(|text| text.into_owned()).or(keys.first().map(|&text| text.into()));

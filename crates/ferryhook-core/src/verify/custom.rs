@@ -72,7 +72,10 @@ pub(super) fn with_scheme<T>(
             let header = header.ok_or_else(|| BadVerifier::MissingSetting("header".into()))?;
             signed(algorithm, &header, options, compile)
         }
-        Kind::Jwt => compile(&Scheme::Jwt(JWT)),
+        Kind::Jwt => {
+            let header = header.as_deref().or(JWT.header);
+            compile(&Scheme::Jwt(Jwt { header, ..JWT }))
+        }
         Kind::Token => {
             let places = [TokenPlace::Header(header.as_deref().unwrap_or("authorization"))];
             compile(&Scheme::Token(Token { basic: false, only_basic: false, places: &places }))
@@ -90,6 +93,7 @@ pub(super) const JWT: Jwt<'static> = Jwt {
     required: &[],
     body_hash: BodyHash::IfThere("request_body_sha256"),
     url: UrlClaim::None,
+    bearer: true,
     leeway: 60,
     issued_within: None,
 };

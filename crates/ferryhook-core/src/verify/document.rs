@@ -8,38 +8,44 @@ use crate::Headers;
 
 /// Fields of one form.
 const FIELDS_MAX: usize = 1000;
+/// RFC 2046. It is sought byte by byte.
+const BOUNDARY_BYTES_MAX: usize = 70;
 /// Where forms that carry a document have it.
 const DOCUMENT_FIELD: &str = "json";
 
 /// JSON, a form as an object of its fields, or the JSON in the field of a form.
+///
+/// What is JSON is never taken for a form, whatever the sender says that it is: nobody signs that,
+/// and whoever reads the event later would see something else than what was verified. For the same
+/// reason a field that comes twice is as good as missing.
 pub(super) fn document(headers: &Headers, body: &[u8]) -> Option<Value> {
-    let said = headers.find("content-type").unwrap_or_default().trim();
-    let kind = said.to_ascii_lowercase();
-    if kind.starts_with("multipart/") {
-        return serde_json::from_slice(part(body, boundary(said)?, DOCUMENT_FIELD)?).ok();
-    }
-    if !kind.starts_with("application/x-www-form-urlencoded")
-        && let Ok(value) = serde_json::from_slice(body)
-    {
+    if let Ok(value) = serde_json::from_slice(body) {
         return Some(value);
     }
-    let fields = form_fields(std::str::from_utf8(body).ok()?);
-    if let Some((_, text)) = fields.iter().find(|(name, _)| name == DOCUMENT_FIELD) {
-        return serde_json::from_str(text).ok();
+    let said = headers.find("content-type").unwrap_or_default().trim();
+    if said.to_ascii_lowercase().starts_with("multipart/") {
+        return serde_json::from_slice(part(body, boundary(said)?, DOCUMENT_FIELD)?).ok();
     }
-    let fields =
-        fields.into_iter().map(|(name, text)| (name.into_owned(), text.into_owned().into()));
-    Some(Value::Object(fields.collect::<Map<_, _>>()))
+    let mut object = Map::new();
+    for (name, text) in form_fields(std::str::from_utf8(body).ok()?)? {
+        let value = if object.contains_key(&*name) { Value::Null } else { (*text).into() };
+        object.insert(name.into_owned(), value);
+    }
+    match object.get(DOCUMENT_FIELD) {
+        Some(json) => serde_json::from_str(json.as_str()?).ok(),
+        None => Some(Value::Object(object)),
+    }
 }
 
-/// Names and values, in their order. Escapes that make no text are replaced, as browsers do.
-pub(super) fn form_fields(text: &str) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-    text.split('&')
-        .filter(|pair| !pair.is_empty())
-        .take(FIELDS_MAX)
-        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(name, value)| (decoded(name), decoded(value)))
-        .collect()
+/// Names and values, in their order; `None` if there are too many. Escapes that make no text are
+/// replaced, as browsers do.
+pub(super) fn form_fields(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
+    let pairs = || text.split('&').filter(|pair| !pair.is_empty());
+    if pairs().nth(FIELDS_MAX).is_some() {
+        return None;
+    }
+    let pairs = pairs().map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    Some(pairs.map(|(name, value)| (decoded(name), decoded(value))).collect())
 }
 
 fn decoded(text: &str) -> Cow<'_, str> {
@@ -68,27 +74,31 @@ fn boundary(content_type: &str) -> Option<&str> {
     let parameters = content_type.split(';').skip(1).filter_map(|part| part.split_once('='));
     let mut own = parameters.filter(|(name, _)| name.trim().eq_ignore_ascii_case("boundary"));
     let value = own.next()?.1.trim().trim_matches('"');
-    (!value.is_empty()).then_some(value)
+    (1..=BOUNDARY_BYTES_MAX).contains(&value.len()).then_some(value)
 }
 
-/// The content of the first part of this name.
+/// The content of the only part of this name.
 fn part<'a>(body: &'a [u8], boundary: &str, name: &str) -> Option<&'a [u8]> {
     let delimiter = format!("--{boundary}");
     let wanted = [format!("name=\"{name}\""), format!("name={name}")];
-    let mut rest = body;
+    let mut rest = &body[find(body, delimiter.as_bytes())? + delimiter.len()..];
+    let mut found = None;
     for _ in 0..FIELDS_MAX {
-        let start = find(rest, delimiter.as_bytes())? + delimiter.len();
-        rest = &rest[start..];
-        let end = find(rest, delimiter.as_bytes())?;
+        let Some(end) = find(rest, delimiter.as_bytes()) else {
+            return found.filter(|_| rest.starts_with(b"--"));
+        };
         let (head, content) = split_head(&rest[..end])?;
         let is_own = String::from_utf8_lossy(head)
             .split([';', '\r', '\n'])
             .any(|field| wanted.iter().any(|wanted| field.trim() == wanted));
         if is_own {
             let content = content.strip_suffix(b"\n").unwrap_or(content);
-            return Some(content.strip_suffix(b"\r").unwrap_or(content));
+            let content = content.strip_suffix(b"\r").unwrap_or(content);
+            if found.replace(content).is_some() {
+                return None;
+            }
         }
-        rest = &rest[end..];
+        rest = &rest[end + delimiter.len()..];
     }
     None
 }

@@ -41,9 +41,15 @@ impl Checker {
         let document = document(request.headers, request.body)
             .ok_or_else(|| Reason::Body("it has no fields".into()))?;
         let Some((list, inner)) = self.scheme.each else { return self.check_one(&document, now) };
-        let Some(Value::Array(items)) = document.pointer(list) else {
+        let items = match document.pointer(list) {
+            Some(Value::Array(items)) => items,
+            // An item beside it would say nothing about it.
+            Some(_) => {
+                let name = list.trim_start_matches('/');
+                return Err(Reason::Body(format!("{name} is no list").into()));
+            }
             // One item by itself, as some receivers pass it on.
-            return self.check_one(document.pointer(inner).unwrap_or(&document), now);
+            None => return self.check_one(document.pointer(inner).unwrap_or(&document), now),
         };
         if items.is_empty() || items.len() > ITEMS_MAX {
             return Err(Reason::Body("it has no items, or too many".into()));

@@ -152,7 +152,7 @@ impl Checker {
             }
         }
         if is_form {
-            tails.push(joined(form(request.body)?));
+            tails.push(joined(form(request.body)?, self.scheme.may_repeat)?);
         } else if request.body.is_empty() {
             tails.push(String::new());
         }
@@ -177,18 +177,22 @@ fn is_form(headers: &Headers, otherwise: bool) -> bool {
 
 fn form(body: &[u8]) -> Result<Vec<Field<'_>>, Reason> {
     let text = std::str::from_utf8(body).map_err(|_| Reason::Body("it is not text".into()))?;
-    Ok(form_fields(text))
+    form_fields(text).ok_or_else(|| Reason::Body("it has too many fields".into()))
 }
 
-/// Sorted by name, and the same value of one name only once.
-fn joined(mut fields: Vec<Field<'_>>) -> String {
+/// Sorted by name, and the same value of one name only once: just as Twilio's library does. Who
+/// is said never to repeat a name is held to it.
+fn joined(mut fields: Vec<Field<'_>>, may_repeat: bool) -> Result<String, Reason> {
     fields.sort();
+    if !may_repeat && fields.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        return Err(Reason::Body("a field comes twice".into()));
+    }
     fields.dedup();
-    fields.iter().flat_map(|(name, value)| [&**name, &**value]).collect()
+    Ok(fields.iter().flat_map(|(name, value)| [&**name, &**value]).collect())
 }
 
 fn query_value<'a>(url: &'a str, name: &str) -> Option<Cow<'a, str>> {
-    let fields = form_fields(path_and_query(url).1);
+    let fields = form_fields(path_and_query(url).1)?;
     fields.into_iter().find(|(own, _)| own == name).map(|(_, value)| value)
 }
 
@@ -201,10 +205,13 @@ fn dotted(url: &str, request: &Request<'_>, nonce: &str) -> Result<String, Reaso
     if url[host_end..].starts_with('/') {
         content.push_str(path);
     }
-    let mut query = form_fields(query);
+    let many = || Reason::Url("it has too many parameters".into());
+    let mut query = form_fields(query).ok_or_else(many)?;
     let mut fields = Vec::new();
     if !request.method.eq_ignore_ascii_case("GET") && is_form(request.headers, true) {
         fields = form(request.body)?;
+    } else if !request.body.is_empty() {
+        return Err(Reason::Body("it is no form, so nobody signed it".into()));
     }
     query.sort();
     fields.sort();

@@ -5,6 +5,8 @@
 
 mod keys;
 
+use std::borrow::Cow;
+
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::{digest, hmac};
 use base64::Engine;
@@ -27,6 +29,7 @@ const TOKEN_BYTES_MAX: usize = 1024 * 1024;
 #[derive(Debug)]
 pub(super) struct Checker {
     scheme: Jwt<'static>,
+    header: Option<Cow<'static, str>>,
     keys: Vec<Dated<Key>>,
     issuer: Option<String>,
     url: Url,
@@ -66,11 +69,18 @@ impl Checker {
             Issuer::Setting(names) => options.find(names).map(|name| name.into_owned()),
         };
         let leeway = options.tolerance()?.flatten().unwrap_or(scheme.leeway);
-        Ok(Self { scheme, keys, issuer, url: Url::of(options), leeway: leeway.into() })
+        let header = scheme.header.map(Cow::Borrowed);
+        Ok(Self { scheme, header, keys, issuer, url: Url::of(options), leeway: leeway.into() })
+    }
+
+    /// With the token in another header.
+    pub(super) fn in_header(mut self, name: &str) -> Self {
+        self.header = Some(name.to_owned().into());
+        self
     }
 
     pub(super) fn is_present(&self, headers: &Headers) -> bool {
-        self.scheme.header.is_none_or(|name| headers.find(name).is_some())
+        self.header.as_ref().is_none_or(|name| headers.find(name).is_some())
     }
 
     pub(super) fn check(&self, request: &Request<'_>, now: Timestamp) -> Result<(), Reason> {
@@ -83,7 +93,7 @@ impl Checker {
     }
 
     fn token<'r>(&self, request: &Request<'r>) -> Result<&'r str, Reason> {
-        let text = match self.scheme.header {
+        let text = match &self.header {
             Some(name) => only_value(request.headers, name)?,
             None => std::str::from_utf8(request.body)
                 .map_err(|_| Reason::Body("it is not a token".into()))?
@@ -235,8 +245,13 @@ impl Checker {
         Ok(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(tag.as_ref())))
     }
 
-    pub(super) fn header(&self) -> Option<&'static str> {
-        self.scheme.header
+    pub(super) fn header(&self) -> Option<&str> {
+        self.header.as_deref()
+    }
+
+    /// Whether its sender writes `Bearer` before it.
+    pub(super) fn is_bearer(&self) -> bool {
+        self.scheme.bearer && self.header() == Some("authorization")
     }
 }
 

@@ -13,6 +13,31 @@ use crate::Map;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Options<'a>(pub(super) &'a Map);
 
+/// Names of a public key.
+const PUBLIC_KEY: [&str; 4] = ["publicKey", "verificationKey", "jwk", "jwks"];
+const CERTIFICATE: [&str; 4] = ["certificate", "cert", "certificatePem", "certPem"];
+/// Which of several schemes counts.
+const SCHEME: [&str; 3] = ["scheme", "version", "signatureVersion"];
+const TOLERANCE: [&str; 2] = ["toleranceSeconds", "tolerance"];
+/// What else is only there for verification. Addresses are not: handshakes have them too.
+const OTHERS: [&str; 15] = [
+    "webhookId",
+    "topicArn",
+    "username",
+    "user",
+    "password",
+    "header",
+    "headerName",
+    "signatureHeader",
+    "parameter",
+    "queryParameter",
+    "apiKey",
+    "appKey",
+    "key",
+    "keyId",
+    "issuer",
+];
+
 /// No sender's clock is a week off; a larger number was meant as milliseconds.
 const TOLERANCE_SECONDS_MAX: u64 = 7 * 24 * 60 * 60;
 
@@ -44,12 +69,37 @@ impl<'a> Options<'a> {
 
     /// A public key, which is no secret and so may stand among the settings.
     pub(super) fn public_key(&self) -> Option<Cow<'a, str>> {
-        self.find(&["publicKey", "verificationKey", "jwk", "jwks"])
+        self.find(&PUBLIC_KEY)
+    }
+
+    /// A certificate, or a public key in its place.
+    pub(super) fn certificate(&self) -> Option<Cow<'a, str>> {
+        self.find(&CERTIFICATE).or_else(|| self.public_key())
+    }
+
+    /// The scheme that alone counts.
+    pub(super) fn scheme(&self) -> Option<Cow<'a, str>> {
+        self.find(&SCHEME)
+    }
+
+    /// Whether a scheme is asked for, understood or not.
+    pub(super) fn say_scheme(&self) -> bool {
+        SCHEME.iter().any(|name| self.says(name))
+    }
+
+    /// Whether anything else says how to verify, understood or not.
+    pub(super) fn say_how(&self) -> bool {
+        let mut names = PUBLIC_KEY.iter().chain(&CERTIFICATE).chain(&TOLERANCE).chain(&OTHERS);
+        names.any(|name| self.says(name))
+    }
+
+    fn says(&self, name: &str) -> bool {
+        self.value(name).is_some_and(|value| !value.is_null())
     }
 
     /// How far clocks may be apart. `Some(None)`: the source wants no check.
     pub(super) fn tolerance(&self) -> Result<Option<Option<u32>>, BadVerifier> {
-        let names = ["toleranceSeconds", "tolerance"];
+        let names = TOLERANCE;
         let Some(value) = names.iter().find_map(|name| self.value(name)) else { return Ok(None) };
         let bad = |why: &'static str| BadVerifier::Setting(names[0].into(), why.into());
         match value {

@@ -30,6 +30,12 @@ pub enum Scheme<'a> {
 }
 
 impl Scheme<'_> {
+    /// Whether there is only what the source itself puts into its URL.
+    pub(crate) fn is_unsigned(&self) -> bool {
+        let in_query = |place: &TokenPlace<'_>| matches!(place, TokenPlace::Query(_));
+        matches!(self, Self::Token(own) if !own.basic && own.places.iter().all(in_query))
+    }
+
     /// Where the proof is, in a few words.
     pub(crate) fn place(&self) -> String {
         match self {
@@ -73,6 +79,8 @@ pub struct Form<'a> {
     pub body_hash: Option<&'a str>,
     /// With dots between URL, fields and this header; the URL's own fields are sorted too.
     pub nonce_header: Option<&'a str>,
+    /// Whether a field may have several values.
+    pub may_repeat: bool,
 }
 
 /// An HMAC-SHA256 of fields of a JSON body, of a form, or of JSON in a field of a form.
@@ -119,6 +127,8 @@ pub struct Jwt<'a> {
     pub required: &'a [&'a str],
     pub body_hash: BodyHash<'a>,
     pub url: UrlClaim<'a>,
+    /// Whether the sender writes `Bearer` before it in `Authorization`. Both are understood.
+    pub bearer: bool,
     /// In seconds.
     pub leeway: u32,
     /// How old it may be by its own word.

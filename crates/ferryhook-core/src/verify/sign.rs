@@ -120,7 +120,9 @@ impl Checker {
                 let token = draft.look(|request| checker.sign(request, now));
                 let token = token.map_err(|_| CannotSign::PrivateKey(name))?;
                 match checker.header() {
-                    Some("authorization") => draft.set("authorization", &format!("Bearer {token}")),
+                    Some(header) if checker.is_bearer() => {
+                        draft.set(header, &format!("Bearer {token}"));
+                    }
                     Some(header) => draft.set(header, &token),
                     None => draft.body = token.into_bytes(),
                 }

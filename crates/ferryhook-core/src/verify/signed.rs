@@ -14,7 +14,12 @@ use super::template::{Filling, Template};
 use super::{Request, only_value};
 use crate::dedup::Tree;
 use crate::{Headers, Timestamp};
-use place::Place;
+use place::{Found, Place};
+
+/// A public key takes long, so of its signatures only so many are looked at.
+const PUBLIC_SIGNATURES_MAX: usize = 4;
+/// For each time beside a signature the body is hashed anew.
+const TIMES_MAX: usize = 4;
 
 /// A scheme with its keys and settings.
 #[derive(Debug)]
@@ -91,6 +96,7 @@ impl Checker {
     pub(super) fn check(&self, request: &Request<'_>, now: Timestamp) -> Result<(), Reason> {
         self.check_headers(request.headers)?;
         let found = self.place.find(request.headers)?;
+        self.check_work(&found)?;
         if self.keys.iter().all(|key| !key.is_valid(now)) {
             return Err(Reason::NoValidSecret);
         }
@@ -129,6 +135,16 @@ impl Checker {
             }
             None => Reason::Mismatch,
         })
+    }
+
+    /// Whoever sends the request does not say how long it takes.
+    fn check_work(&self, found: &[Found<'_>]) -> Result<(), Reason> {
+        let is_public = self.keys.iter().any(|key| matches!(key.value, Key::Public(_)));
+        let times = found.chunk_by(|one, two| one.time == two.time).count();
+        if times > TIMES_MAX || (is_public && found.len() > PUBLIC_SIGNATURES_MAX) {
+            return Err(self.place.malformed("it has too many signatures"));
+        }
+        Ok(())
     }
 
     fn any_key_made(

@@ -28,6 +28,12 @@ fn check(
     verifier.check(&request, Timestamp::from_seconds(now), &NoCertificates)
 }
 
+static P256: LazyLock<serde_json::Value> = LazyLock::new(|| {
+    json!({"kty": "EC", "crv": "P-256", "kid": "k1",
+        "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+        "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"})
+});
+
 const STANDARD_SECRET: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const STANDARD_BODY: &[u8] = br#"{"email":"test@example.com","username":"test_user"}"#;
 const STANDARD_HEADERS: [(&str, &str); 3] = [
@@ -196,6 +202,11 @@ fn a_source_verifies_with_what_it_has() {
 /// What a source says about its sender is a wish to verify, and so is a key.
 #[test]
 fn a_source_that_says_how_but_has_no_secret_refuses_everything() {
+    let unknown_scheme = || BadVerifier::UnknownScheme {
+        provider: "hubspot",
+        asked: "v9".to_owned(),
+        known: "v3, v1, v2".to_owned(),
+    };
     for (provider, config, verifies) in [
         ("custom", json!({}), Ok(false)),
         ("custom", json!({"eventType": "body.type"}), Ok(false)),
@@ -203,6 +214,25 @@ fn a_source_that_says_how_but_has_no_secret_refuses_everything() {
         ("telnyx", json!({"publicKey": "Rst+nr8PsAx5tCZq8/Mi1QPFMlc4YhCMHCbkmHq9/yU="}), Ok(true)),
         ("chargebee", json!({"username": "u", "password": "p"}), Ok(true)),
         ("mollie", json!({"scheme": "classic"}), Ok(false)),
+        ("mollie-classic", json!({}), Ok(false)),
+        ("hubspot", json!({"scheme": "v3"}), Err(BadVerifier::NoSecret)),
+        ("hubspot", json!({"signature_version": "v3"}), Err(BadVerifier::NoSecret)),
+        ("hubspot", json!({"scheme": ["v3"]}), Err(BadVerifier::NoSecret)),
+        ("hubspot", json!({"scheme": null}), Ok(false)),
+        ("hubspot", json!({"scheme": "v9"}), Err(unknown_scheme())),
+        ("nobody", json!({"scheme": "v3"}), Err(BadVerifier::UnknownProvider("nobody".into()))),
+        ("plaid", json!({"jwks": {"keys": [P256.clone()]}}), Ok(true)),
+        ("plaid", json!({"jwk": P256.clone()}), Ok(true)),
+        ("plaid", json!({"jwks": [P256.clone()]}), Err(BadVerifier::NoSecret)),
+        ("plaid", json!({"jwks": null}), Ok(false)),
+        ("sendgrid", json!({"verificationKey": P256.clone()}), Ok(true)),
+        ("sendgrid", json!({"verification_key": ""}), Err(BadVerifier::NoSecret)),
+        ("paypal", json!({"certPem": ""}), Err(BadVerifier::MissingSetting("webhookId".into()))),
+        ("github", json!({"toleranceSeconds": 60}), Err(BadVerifier::NoSecret)),
+        ("livekit", json!({"apiKey": "API1"}), Err(BadVerifier::NoSecret)),
+        ("chargebee", json!({"username": "u"}), Err(BadVerifier::NoSecret)),
+        ("ebay", json!({"verifyToken": "t", "publicUrl": "https://h.io/"}), Ok(false)),
+        ("stripe", json!({"split": false, "eventType": "body.type"}), Ok(false)),
         ("someone-else", json!({}), Ok(false)),
     ] {
         let mut source = samples::source();
@@ -250,6 +280,44 @@ fn a_replaced_secret_counts_until_its_time_is_over() {
     let check = |now| verifier.check(&request, Timestamp::from_seconds(now), &NoCertificates);
     assert_eq!(check(AT + 9), Verdict::Valid);
     assert_eq!(check(AT + 10), Verdict::Invalid(Reason::Mismatch));
+}
+
+/// An id that nobody signed must not stand beside one that somebody did: the ledger would go by it.
+#[test]
+fn svix_has_one_set_of_headers() {
+    let mut headers = STANDARD_HEADERS.to_vec();
+    let check = |headers: &[_]| check("svix", &[STANDARD_SECRET], headers, STANDARD_BODY, AT);
+    assert_eq!(check(&headers), Verdict::Valid);
+    headers.push(("svix-id", "another"));
+    assert_ne!(check(&headers), Verdict::Valid);
+}
+
+/// A public key takes long, and so does a body that is hashed for each time that is given.
+#[test]
+fn a_stranger_does_not_say_how_long_it_takes() {
+    let many = |name: &str| {
+        let why = "it has too many signatures".into();
+        Verdict::Invalid(Reason::Malformed(name.to_owned().into(), why))
+    };
+    let public = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=";
+    let own = "v1a,LFHB363YvoTm7xdMyZd/981dRSdVxW0u27ld7pRBYKa+E1Is4O8e+VFZlwtUB7muxeGaguMrB+8TDoJMHA5lCQ==";
+    let [id, time, _] = STANDARD_HEADERS;
+    let wrong = format!("v1a,{}== ", "A".repeat(86));
+    for (others, verdict) in [(3, Verdict::Valid), (4, many("webhook-signature"))] {
+        let value = format!("{}{own}", wrong.repeat(others));
+        let headers = [id, time, ("webhook-signature", value.as_str())];
+        assert_eq!(check("standard-webhooks", &[public], &headers, STANDARD_BODY, AT), verdict);
+    }
+    let groups = |count: i64| -> String {
+        (0..count).map(|at| format!("t={},v1={} ", AT + at, "0".repeat(64))).collect()
+    };
+    for (count, verdict) in
+        [(4, Verdict::Invalid(Reason::Mismatch)), (5, many("persona-signature"))]
+    {
+        let value = groups(count);
+        let headers = [("Persona-Signature", value.as_str())];
+        assert_eq!(check("persona", &["s"], &headers, STANDARD_BODY, AT), verdict);
+    }
 }
 
 /// Every row's verifier, and the headers that it looks at. Threads share them, as those of ingest do.

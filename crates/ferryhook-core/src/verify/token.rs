@@ -154,7 +154,10 @@ impl Place {
             Self::Header(name) => Ok(vec![only_value(request.headers, name)?.to_owned()]),
             Self::Query(name) => {
                 let fields = form_fields(path_and_query(request.url).1);
-                let own = fields.into_iter().find(|(own, value)| own == name && !value.is_empty());
+                let own = fields
+                    .into_iter()
+                    .flatten()
+                    .find(|(own, value)| own == name && !value.is_empty());
                 let missing = || Reason::Url(format!("the parameter {name} is missing").into());
                 Ok(vec![own.ok_or_else(missing)?.1.into_owned()])
             }

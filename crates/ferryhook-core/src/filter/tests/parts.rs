@@ -81,6 +81,9 @@ fn a_form_is_an_object_of_texts() {
         ..event("CallStatus=ringing&Digits=5&To=a&To=b&Name=Z%C3%BCrich")
     };
     assert_eq!(Seen::of(&event).body_kind(), BodyKind::Form);
+    let mut json = event.clone();
+    json.body = r#"{"a":"1"}"#.into();
+    assert_eq!(Seen::of(&json).body_kind(), BodyKind::Json, "whatever it is called");
     for (path, operator, value, expected) in [
         ("$.CallStatus", "equals", r#""ringing""#, true),
         ("body.Digits", "gte", "5", true),

@@ -73,9 +73,24 @@ fn a_challenge_is_signed() {
 #[test]
 fn nobody_gets_a_body_signed() {
     let word = "400 text/plain the challenge is not a plain word";
-    for challenge in ["%7B%22a%22%3A1%7D", "a+b", "%5B%5D", "a%22", "gr%C3%BCn", "%7B%7D"] {
+    for challenge in ["%7B%22a%22%3A1%7D", "a+b", "%5B%5D", "a%22", "gr%C3%BCn", "%7B%7D"]
+        .into_iter()
+        .chain(["payload%3Dforged", "12345", "-1.5e3", "true", "null", "a%26b", "%3Cx%2F%3E"])
+        .chain(["v0%3A1700000000%3A1", "eyJhbGciOiJIUzI1NiJ9.e30.x"])
+    {
         let asked = asked("twitter", "GET", &format!("crc_token={challenge}"));
         assert_eq!(asked.said(), word, "{challenge}");
+    }
+    // As X, Zoom, Smartcar and LinkedIn write them.
+    for challenge in [
+        "MTljYWZhYTItMzI5Ni00ZDgzLTk1NjctMzNhZmM5MjQ0Zjkz",
+        "qgg8vlvZRS6UYooatFL8Aw",
+        "890e4665-4dfe-4ab1-b689-ed553bceeed0",
+        "challenge_string",
+    ] {
+        assert!(
+            asked("twitter", "GET", &format!("crc_token={challenge}")).said().starts_with("200")
+        );
     }
     let long = "a".repeat(SIGNED_CHALLENGE_BYTES_MAX);
     assert!(asked("twitter", "GET", &format!("crc_token={long}")).said().starts_with("200"));

@@ -43,7 +43,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         .asking(handshakes::ASANA)
         .experimental(&[hmac_hex(&["x-hook-signature"]).only()]),
     row("auth0", "body.log_id", "body.data.type", Body).experimental(&[only(AUTHORIZATION)]),
-    row("aws-sns", "headers.x-amz-sns-message-id|body.MessageId", "body.Type", No)
+    row("aws-sns", "body.MessageId|headers.x-amz-sns-message-id", "body.Type", No)
         .asking(handshakes::AWS_SNS)
         .settled(&[only(Scheme::Certified(Certified::Sns))]),
     row("azure-event-grid", "body.id", "body.eventType|body.type", Body)
@@ -58,7 +58,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         .experimental(&[STANDARD.keyed(KeyForm::TextOrWhsec).only()]),
     row("bitbucket", "headers.x-request-uuid", "headers.x-event-key", No)
         .experimental(&[hmac_hex(&["x-hub-signature"]).prefix("sha256=").only()]),
-    row("box", "headers.box-delivery-id", "body.trigger", No)
+    row("box", "body.id|headers.box-delivery-id", "body.trigger", No)
         .settled(&[
             box_signature(&["box-signature-primary"]).named("primary"),
             box_signature(&["box-signature-secondary"]).named("secondary"),
@@ -169,7 +169,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         hmac(&["x-hub-signature-256"]).prefix("sha256=").only(),
         Signed::hmac(Sha1, &["x-hub-signature"]).prefix("sha1=").asked("sha1"),
     ]),
-    row("gitlab", "headers.idempotency-key|headers.webhook-id", "headers.x-gitlab-event", No)
+    row("gitlab", "headers.webhook-id|headers.idempotency-key", "headers.x-gitlab-event", No)
         .settled(&[
             STANDARD.keyed(KeyForm::TextOrWhsec).named("signature"),
             named("token", token_in(&[Header("x-gitlab-token")])),

@@ -104,7 +104,8 @@ pub(super) static PROVIDERS: &[Provider] = &[
     .within(300)
     .only()]),
     row("svix", "headers.svix-id|headers.webhook-id", "body.type", No)
-        .settled(&[SVIX.only(), STANDARD.only()]),
+        // With an id of the other name beside it, the ledger would go by one that nobody signed.
+        .settled(&[SVIX.only(), STANDARD.agreeing("svix-id", "").only()]),
     row("tally", "body.eventId", "body.eventType", No)
         .experimental(&[hmac_lenient(&["tally-signature"]).only()]),
     row("telegram", "body.update_id", "", No)
@@ -171,6 +172,7 @@ pub(super) static PROVIDERS: &[Provider] = &[
         &["workos-signature"],
         &["v1"],
     )
+    .form(Layout::SpacedPairs { time: "t", names: &["v1"] })
     .unit(Milliseconds)
     .within(180)
     .only()]),

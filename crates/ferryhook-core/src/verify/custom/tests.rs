@@ -1,5 +1,5 @@
-use crate::verify::Verifier;
-use crate::{Map, Secret};
+use crate::verify::{NoCertificates, Request, Verdict, Verifier};
+use crate::{Headers, Map, Secret, Timestamp};
 
 fn compiled(config: &str) -> Result<Verifier, String> {
     let config: Map = serde_json::from_str(config).unwrap();
@@ -47,4 +47,21 @@ fn settings_are_understood_in_either_way_of_writing() {
     ] {
         assert!(compiled(config).is_ok(), "{config}");
     }
+}
+
+/// `{"alg":"HS256"}.{}` under the key `secret`.
+#[test]
+fn a_token_is_where_the_source_says() {
+    let token = "eyJhbGciOiJIUzI1NiJ9.e30.XmNK3GpH3Ys_7wsYBfq4C3M6goz71I7dTgUkuIa5lyQ";
+    let valid = |config: &str, header: &str| {
+        let headers = Headers::from_iter([(header, token)]);
+        let request = Request { method: "POST", url: "", headers: &headers, body: b"{}" };
+        let verdict =
+            compiled(config).unwrap().check(&request, Timestamp::default(), &NoCertificates);
+        verdict == Verdict::Valid
+    };
+    assert!(valid(r#"{"type":"jwt"}"#, "Authorization"));
+    assert!(!valid(r#"{"type":"jwt"}"#, "X-Token"));
+    assert!(valid(r#"{"type":"jwt","header":"x-token"}"#, "X-Token"));
+    assert!(!valid(r#"{"type":"jwt","header":"x-token"}"#, "Authorization"));
 }

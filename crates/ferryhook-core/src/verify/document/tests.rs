@@ -24,6 +24,18 @@ fn a_document_is_found_in_json_and_in_forms() {
         ("multipart/form-data; boundary=c", part("name=\"json\""), None),
         ("multipart/form-data", part("name=\"json\""), None),
         (FORM, "json=%7B".to_owned(), None),
+        // What is JSON is read as such, or one could be verified and another delivered.
+        (FORM, r#"{"a":"&json=%7B%7D&"}"#.to_owned(), Some(json!({"a": "&json=%7B%7D&"}))),
+        (FORM, "json=%7B%7D&json=%7B%7D".to_owned(), None),
+        (FORM, "a=1&b=2&a=3".to_owned(), Some(json!({"a": null, "b": "2"}))),
+        (FORM, vec!["a=1"; 1001].join("&"), None),
+        (
+            "multipart/form-data; boundary=b",
+            part("name=json").replace("--b--\r\n", &part("name=json")),
+            None,
+        ),
+        ("multipart/form-data; boundary=b", part("name=json").replace("--b--", "--b\r\n"), None),
+        (&format!("multipart/form-data; boundary={}", "-".repeat(71)), "-".repeat(200), None),
     ] {
         assert_eq!(read(content_type, &body), found, "{content_type} {body}");
     }

@@ -31,6 +31,13 @@ fn one_item_that_is_not_signed_spoils_the_batch() {
     assert_eq!(check("adyen", &items(&[&right, &wrong])), Verdict::Invalid(Reason::Mismatch));
     let empty = check("adyen", &items(&[]));
     assert_eq!(empty, Verdict::Invalid(Reason::Body("it has no items, or too many".into())));
+    assert_eq!(check("adyen", &right), Verdict::Valid);
+    for other in [json!(null), json!({"0": wrong}), json!("x"), json!(0)] {
+        let mut beside = right.clone();
+        beside["notificationItems"] = other;
+        let reason = Reason::Body("notificationItems is no list".into());
+        assert_eq!(check("adyen", &beside), Verdict::Invalid(reason), "{beside}");
+    }
     let unsigned = json!({"NotificationRequestItem": {"pspReference": "1"}});
     let verdict = check("adyen", &items(&[&right, &unsigned]));
     let reason = Reason::Body("the field additionalData/hmacSignature is missing".into());

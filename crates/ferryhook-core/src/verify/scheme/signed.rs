@@ -76,6 +76,8 @@ pub enum Layout<'a> {
     Prefix(&'a str),
     /// `t=…,v1=…`: names and values between separators. Any of the names has a signature.
     Pairs { separator: char, time: &'a str, names: &'a [&'a str] },
+    /// As `Pairs`, with a space behind each comma.
+    SpacedPairs { time: &'a str, names: &'a [&'a str] },
     /// As `Pairs`, and several such groups with spaces between them.
     PairGroups { separator: char, time: &'a str, names: &'a [&'a str] },
     /// A list whose elements start with a version: `v1,… v1,…` or `v1=…,v1=…`.

@@ -67,3 +67,28 @@ fn a_signed_sample_is_valid() {
         "these have keys of their own"
     );
 }
+
+/// As the providers write their headers.
+#[test]
+fn a_sample_is_written_as_the_provider_writes_it() {
+    let header = |provider: &str, name: &str| {
+        let draft = Draft {
+            method: "POST".to_owned(),
+            url: String::new(),
+            headers: Vec::new(),
+            body: b"{}".to_vec(),
+        };
+        let signed = sign(provider, &Secret::new("s"), &Map::new(), draft, NOW).unwrap();
+        signed.headers.into_iter().find(|(own, _)| own == name).unwrap().1
+    };
+    for (provider, name, start) in [
+        ("livekit", "authorization", "ey"),
+        ("monday", "authorization", "ey"),
+        ("vonage", "authorization", "Bearer ey"),
+        ("stripe", "stripe-signature", "t=1700000000,v1="),
+        ("workos", "workos-signature", "t=1700000000123, v1="),
+    ] {
+        let value = header(provider, name);
+        assert!(value.starts_with(start), "{provider}: {value}");
+    }
+}

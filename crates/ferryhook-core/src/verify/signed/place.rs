@@ -24,7 +24,7 @@ pub(in crate::verify) struct Place {
 enum Written {
     Bare,
     Prefix(String),
-    Pairs { groups: bool, separator: char, time: String, names: Vec<String> },
+    Pairs { groups: bool, spaced: bool, separator: char, time: String, names: Vec<String> },
     Versions { version: String, separators: Vec<char> },
     Positional,
     Base64Json(String),
@@ -42,6 +42,7 @@ impl Place {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         let pairs = |groups, separator, time: &str, names: &[&str]| Written::Pairs {
             groups,
+            spaced: false,
             separator,
             time: time.to_owned(),
             names: owned(names),
@@ -50,6 +51,13 @@ impl Place {
             Layout::Bare => Written::Bare,
             Layout::Prefix(prefix) => Written::Prefix(prefix.to_owned()),
             Layout::Pairs { separator, time, names } => pairs(false, separator, time, names),
+            Layout::SpacedPairs { time, names } => Written::Pairs {
+                groups: false,
+                spaced: true,
+                separator: ',',
+                time: time.to_owned(),
+                names: owned(names),
+            },
             Layout::PairGroups { separator, time, names } => pairs(true, separator, time, names),
             Layout::Versions { version, separators } => {
                 Written::Versions { version: version.to_owned(), separators: separators.to_vec() }
@@ -106,11 +114,12 @@ impl Place {
         let value = match &self.form {
             Written::Bare => text,
             Written::Prefix(prefix) => format!("{prefix}{text}"),
-            Written::Pairs { separator, time: time_name, names, .. } => {
+            Written::Pairs { spaced, separator, time: time_name, names, .. } => {
+                let space = if *spaced { " " } else { "" };
                 let own = names.first().map_or("", String::as_str);
                 match time_name.as_str() {
                     "" => format!("{own}={text}"),
-                    _ => format!("{time_name}={time}{separator}{own}={text}"),
+                    _ => format!("{time_name}={time}{separator}{space}{own}={text}"),
                 }
             }
             Written::Versions { version, .. } => format!("{version}{text}"),
@@ -123,7 +132,7 @@ impl Place {
         (name, value)
     }
 
-    fn malformed(&self, why: &'static str) -> Reason {
+    pub(super) fn malformed(&self, why: &'static str) -> Reason {
         Reason::Malformed(self.name().to_owned().into(), why.into())
     }
 
@@ -135,10 +144,10 @@ impl Place {
             Written::Prefix(prefix) => {
                 found.extend(value.strip_prefix(prefix.as_str()).and_then(some));
             }
-            Written::Pairs { groups: false, separator, time, names } => {
+            Written::Pairs { groups: false, separator, time, names, .. } => {
                 read_pairs(value, *separator, time, names, found);
             }
-            Written::Pairs { groups: true, separator, time, names } => {
+            Written::Pairs { groups: true, separator, time, names, .. } => {
                 for group in value.split_whitespace() {
                     read_pairs(group, *separator, time, names, found);
                 }
