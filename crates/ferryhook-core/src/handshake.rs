@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::dedup::{Arriving, Rule};
 use crate::source::CustomResponse;
 use crate::verify::Request;
-use crate::{Body, Headers, Secret, Source, providers};
+use crate::{Body, Headers, Map, Secret, Source, providers};
 use answer::Answering;
 use compiled::Compiled;
 
@@ -80,16 +80,27 @@ pub struct Handshakes {
 
 impl Handshakes {
     pub fn of(source: &Source) -> Result<Self, BadHandshake> {
-        let provider = match source.config.get(SETTING) {
-            None | Some(Value::Null) => providers::find(&source.provider),
+        Self::new(&source.provider, source.signing_secret.as_ref(), &source.config)
+    }
+
+    /// For a source that is yet to be made.
+    pub fn new(
+        provider: &str,
+        signing_secret: Option<&Secret>,
+        config: &Map,
+    ) -> Result<Self, BadHandshake> {
+        let own = providers::find(provider);
+        let provider = match config.get(SETTING) {
+            None | Some(Value::Null) => own,
             Some(Value::Bool(false)) => None,
             Some(Value::String(name)) => {
                 let named = providers::find(name).filter(|own| !own.handshakes.is_empty());
                 let unknown = || BadHandshake::Unknown(name.chars().take(64).collect());
                 let named = named.ok_or_else(unknown)?;
-                let own = providers::find(&source.provider).map(|own| own.name);
                 // Signed in its way, a challenge may be an event signed in the source's way.
-                if own != Some(named.name) && named.handshakes.iter().any(Handshake::is_keyed) {
+                if own.map(|own| own.name) != Some(named.name)
+                    && named.handshakes.iter().any(Handshake::is_keyed)
+                {
                     return Err(BadHandshake::Keyed(named.name));
                 }
                 Some(named)
@@ -100,7 +111,7 @@ impl Handshakes {
         Ok(Self {
             known: provider.handshakes.iter().filter_map(Compiled::of).collect(),
             acknowledgement: provider.acknowledgement.map(CustomResponse::from),
-            secrets: answer::Secrets::of(source)?,
+            secrets: answer::Secrets::of(signing_secret, config)?,
         })
     }
 

@@ -110,7 +110,7 @@ impl Verifier {
             .map(|old| Dated { value: old.secret.clone(), until: Some(old.valid_until) });
         let secrets: Vec<_> = current.chain(previous).collect();
         let asked = source.verification_mode.is_some() || source.signing_algorithm.is_some();
-        if secrets.is_empty() && !asked && !says_how(source) {
+        if secrets.is_empty() && !asked && !says_how(&source.provider, &source.config) {
             return Ok(None);
         }
         let Some(algorithm) = &source.signing_algorithm else {
@@ -121,7 +121,7 @@ impl Verifier {
             return Err(BadVerifier::Setting("signingAlgorithm".into(), why));
         }
         let mut config = source.config.clone();
-        if describes(source) && !config.contains_key("algorithm") {
+        if describes(&source.provider, &source.config) && !config.contains_key("algorithm") {
             config.insert("algorithm".to_owned(), algorithm.clone().into());
         }
         Self::compile(&source.provider, &secrets, &config).map(Some)
@@ -201,16 +201,17 @@ impl Verifier {
 const CUSTOM: &str = "custom";
 
 /// Whether the source describes its sender's scheme itself, rightly or not.
-fn describes(source: &Source) -> bool {
-    let provider = providers::find(&source.provider);
+fn describes(provider: &str, config: &Map) -> bool {
+    let provider = providers::find(provider);
     let is_custom = provider.is_some_and(|provider| provider.name == CUSTOM);
-    is_custom && !matches!(custom::kind(&Options(&source.config)), Ok(None))
+    is_custom && !matches!(custom::kind(&Options(config)), Ok(None))
 }
 
 /// Whether there is something that is only there for verification, or nothing is needed for it.
-fn says_how(source: &Source) -> bool {
-    let options = Options(&source.config);
-    let provider = providers::find(&source.provider);
+pub fn says_how(provider: &str, config: &Map) -> bool {
+    let options = Options(config);
+    let describes = describes(provider, config);
+    let provider = providers::find(provider);
     let needs_nothing = provider.is_some_and(|provider| {
         let mut own = provider.schemes.iter().map(|own| own.scheme);
         own.any(|scheme| scheme == Scheme::Certified(Certified::Sns))
@@ -221,7 +222,7 @@ fn says_how(source: &Source) -> bool {
         Some(Err(_)) | None => true,
     };
     let names_scheme = options.say_scheme() && options.scheme().as_deref().is_none_or(asks);
-    options.say_how() || names_scheme || describes(source) || needs_nothing
+    options.say_how() || names_scheme || describes || needs_nothing
 }
 
 impl Checker {

@@ -1,10 +1,10 @@
 //! A source, as it is written down.
 
 use ferryhook_core::dedup::{EVENT_TYPE_SETTING, Rule, event_type_rule};
-use ferryhook_core::handshake::brings_secret;
+use ferryhook_core::handshake::{Handshakes, brings_secret};
 use ferryhook_core::source::{CustomResponse, Status, VerificationMode};
 use ferryhook_core::split::{self, Split};
-use ferryhook_core::verify::Verifier;
+use ferryhook_core::verify::{Verifier, says_how};
 use ferryhook_core::{Map, Secret, limits};
 use serde_json::Value as Json;
 
@@ -48,6 +48,7 @@ pub struct SourceSpec {
 
 pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
     let fields = at.fields("a source", FIELDS)?;
+    let all = at;
     let name = fields.required("name").and_then(|at| super::name(&at));
     let provider = match fields.get("provider") {
         Some(at) => provider(&at),
@@ -73,10 +74,18 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
         config.insert(split::SETTING.to_owned(), written);
     }
     let secrets = signing_secret.as_slice();
-    let has_proof = !secrets.is_empty() || verification_mode.is_some();
-    if let Some(name) = provider.as_deref().filter(|name| has_proof && !brings_secret(name)) {
-        let at = fields.get("signingSecret").unwrap_or_else(|| at.clone());
+    let has_proof = |provider: &str| {
+        let is_asked = verification_mode.is_some() || says_how(provider, &config);
+        !secrets.is_empty() || (is_asked && !brings_secret(provider))
+    };
+    if let Some(name) = provider.as_deref().filter(|name| has_proof(name)) {
+        let at = fields.get("signingSecret").or_else(|| fields.get("config"));
+        let at = at.unwrap_or_else(|| all.clone());
         at.accept(Verifier::new(name, secrets, &config));
+    }
+    if let Some(name) = &provider {
+        let at = fields.get("config").unwrap_or_else(|| at.clone());
+        at.accept(Handshakes::new(name, signing_secret.as_ref(), &config));
     }
     let event_type = fields.get("eventType");
     if let Some(text) = event_type.as_ref().and_then(expression) {

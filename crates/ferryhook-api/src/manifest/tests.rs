@@ -322,3 +322,21 @@ fn the_bounds_hold_at_their_edges() {
     assert!(parse_with(&deep(8), &[]).is_ok());
     assert!(parse_with(&deep(1000), &[]).is_err());
 }
+
+/// What could never prove anything, or would let everybody through, is found before it is stored.
+#[test]
+fn complaints_about_proof() {
+    let said = [
+        "provider: stripe, verificationMode: reject",
+        "provider: nobody, signingSecret: a",
+        "provider: plaid, config: { jwks: nonsense }",
+        "provider: hubspot, config: { scheme: v3 }",
+        "provider: meta, config: { verifyToken: [1] }",
+        "provider: github, signingSecret: a, config: { handshake: twitter }",
+        "provider: cloudevents, config: { allowedOrigins: { a: b } }",
+    ]
+    .map(|fields| parse_with(&format!("sources: [{{ name: a, {fields} }}]"), &[]).unwrap_err());
+    assert!(said.iter().all(|said| said.starts_with("1:") && !said.contains('\n')), "{said:#?}");
+    // Where the provider brings its secret, there is none yet.
+    parse("sources: [{ name: a, provider: asana, verificationMode: reject }]");
+}

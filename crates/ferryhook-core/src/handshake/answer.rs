@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::compiled::Compiled;
 use super::kind::{Content, Effect, Keyed, Part};
 use super::{BadHandshake, CHALLENGE_BYTES_MAX, Reply, SIGNED_CHALLENGE_BYTES_MAX, Then, rule};
+use crate::Secret;
 use crate::dedup::Arriving;
 use crate::signature::push_hex;
-use crate::{Secret, Source};
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
@@ -32,16 +32,19 @@ const ORIGINS: [&str; 2] = ["allowedOrigins", "allowed_origins"];
 
 impl Secrets {
     /// What restricts the answers is understood or refused: ignored, it would allow everything.
-    pub(super) fn of(source: &Source) -> Result<Self, BadHandshake> {
+    pub(super) fn of(
+        signing_secret: Option<&Secret>,
+        config: &crate::Map,
+    ) -> Result<Self, BadHandshake> {
         let one = |names: &[&str]| {
-            let found = names.iter().find_map(|name| source.config.get(*name)?.as_str());
+            let found = names.iter().find_map(|name| config.get(*name)?.as_str());
             found.filter(|text| !text.is_empty()).map(str::to_owned)
         };
         let value = |names: &[&str]| {
-            let mut values = names.iter().filter_map(|name| source.config.get(*name));
+            let mut values = names.iter().filter_map(|name| config.get(*name));
             values.find(|value| !value.is_null())
         };
-        let signing = source.signing_secret.clone();
+        let signing = signing_secret.cloned();
         Ok(Self {
             signing: signing.filter(|secret| !secret.expose().is_empty()),
             verify_token: value(&VERIFY_TOKEN).map(verify_token).transpose()?,
