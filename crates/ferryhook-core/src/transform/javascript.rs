@@ -13,6 +13,7 @@
 
 mod bytecode;
 mod engine;
+mod heap;
 mod host;
 mod pieces;
 mod reply;
