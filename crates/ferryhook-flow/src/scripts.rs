@@ -2,12 +2,14 @@
 //!
 //! Asked by `attempt` and by whoever tries a transform out. A script has its processor to itself
 //! as long as it runs, so it never does on the threads of the runtime. One connection, or all
-//! slow ones together, never have every thread (`line`). A script that does not come back is
-//! answered for by a watcher, and its thread is replaced; its connection then has a rest. Never
+//! together that are not known as quick, never have every thread (`line`). A script that does not
+//! come back is answered for by a watcher, and its thread is replaced, so often that those that
+//! are quick always have one; its connection then has a rest, longer each time (`rests`). Never
 //! retries anything: a failed transform is a failed attempt, and those have their schedule.
 
 pub mod limits;
 mod line;
+mod rests;
 mod threads;
 
 use std::sync::Arc;
@@ -34,10 +36,11 @@ impl Drop for Handle {
 }
 
 impl Default for Scripts {
-    /// As many threads as there are processors, within reason.
+    /// As many threads as there are processors, within reason: one for those that are quick, one
+    /// that a single connection can hold, and one for the others.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self::new(processors.min(limits::THREADS_MAX))
+        Self::new(processors.clamp(3, limits::THREADS_MAX))
     }
 }
 

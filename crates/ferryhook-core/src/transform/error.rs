@@ -42,6 +42,14 @@ pub struct TransformError {
     pub console: Vec<String>,
 }
 
+impl TransformError {
+    /// Whether it was not run for a reason that passes, which says nothing about this event:
+    /// then it can be put off, and is no failure.
+    pub const fn is_ours(&self) -> bool {
+        matches!(self.fault, Fault::Busy | Fault::Resting | Fault::Stopping)
+    }
+}
+
 impl From<Fault> for TransformError {
     fn from(fault: Fault) -> Self {
         Self { fault, console: Vec::new() }

@@ -6,13 +6,15 @@
 //! processor time and output. Three dialects are understood: `addHandler("transform", …)`,
 //! `function handler(webhook)` and `function transform(payload)`.
 //!
-//! Time is watched by the engine between its instructions. Built-ins that can work far longer
-//! than what they are given suggests are replaced (`pieces/guard.js`), so that every run ends by
-//! itself; one that is built of many expensive calls may overstay its time by seconds, though,
-//! which is why runs have threads of their own and somebody who watches those.
+//! Time is watched by the engine once in some thousand instructions. Built-ins whose work grows
+//! with what they are given are replaced (`pieces/guard.js`), and what asks for memory looks as
+//! well (`heap`), so that every run ends by itself. What is left are operators on very long texts
+//! (`a === b`, `all[a]`, `+a`): a loop of those may overstay its time, by a minute or more at the
+//! worst, which is why runs have threads of their own and somebody who watches those.
 
 mod bytecode;
 mod engine;
+mod heap;
 mod host;
 mod pieces;
 mod reply;

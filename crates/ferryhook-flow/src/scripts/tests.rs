@@ -7,7 +7,10 @@ use ferryhook_core::samples;
 use ferryhook_core::transform::Outcome;
 use futures_util::future::join_all;
 
-use super::limits::{OVERDUE, REST, STUCK_MAX, WAITING_PER_CONNECTION_MAX};
+use super::limits::{
+    OVERDUE, QUICK_RUNS, REST, REST_MAX, STUCK_MAX, STUCK_PER_CONNECTION_MAX,
+    WAITING_PER_CONNECTION_MAX,
+};
 use super::*;
 
 fn connection(number: usize) -> Id<Connection> {
@@ -44,6 +47,33 @@ fn held() -> (Box<dyn FnOnce() -> Answer + Send>, mpsc::Receiver<()>, mpsc::Send
     (work, begun, end)
 }
 
+/// Lets a connection show that its runs are quick.
+async fn prove(scripts: &Scripts, connection: Id<Connection>) {
+    for _ in 0..QUICK_RUNS {
+        scripts.submit(connection, good(), Box::new(done)).await.unwrap();
+    }
+}
+
+/// Starts a run that does not end and has it given up; what ends it comes back, or why it
+/// was not begun.
+async fn lose(
+    scripts: &Scripts,
+    clock: &ManualClock,
+    connection: Id<Connection>,
+    transform: Arc<Transform>,
+) -> Result<mpsc::Sender<()>, Fault> {
+    let (work, begun, end) = held();
+    let mut job = Box::pin(scripts.submit(connection, transform, work));
+    if let std::task::Poll::Ready(answer) = futures_util::poll!(&mut job) {
+        return Err(answer.unwrap_err().fault);
+    }
+    begun.recv().unwrap();
+    clock.advance(OVERDUE * 2);
+    scripts.0.0.look_now();
+    assert_eq!(job.await.unwrap_err().fault, Fault::Overdue(OVERDUE));
+    Ok(end)
+}
+
 fn body(answer: Answer) -> String {
     match answer.unwrap().outcome {
         Outcome::Changed(event) => event.body.as_text().unwrap().to_owned(),
@@ -71,6 +101,7 @@ async fn scripts_run_beside_the_runtime() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_connection_never_has_every_thread() {
     let (scripts, _) = scripts(3);
+    prove(&scripts, connection(0)).await;
     let greedy: Vec<_> = (0..20).map(|_| held()).collect();
     let mut begun = Vec::new();
     let mut ends = Vec::new();
@@ -105,6 +136,9 @@ async fn slow_ones_together_never_have_every_thread() {
             done()
         });
         scripts.submit(connection(n), good(), slow).await.unwrap();
+    }
+    for n in 10..60 {
+        prove(&scripts, connection(n)).await;
     }
     let (mut jobs, mut ends, mut begun) = (Vec::new(), Vec::new(), Vec::new());
     for n in 0..4 {
@@ -157,35 +191,124 @@ async fn a_stuck_thread_is_replaced() {
     }
 }
 
-/// Threads can be lost only so often; then scripts are refused, and come back with the threads.
+/// However many scripts never end: connections that are quick go on, while those that nobody knows
+/// are put off, and come back with the threads.
 #[tokio::test(flavor = "multi_thread")]
-async fn lost_threads_are_bounded() {
-    let (scripts, clock) = scripts(2);
-    let mut ends = Vec::new();
-    let mut refused = 0;
-    for n in 0..STUCK_MAX + 10 {
+async fn lost_threads_are_bounded_and_quick_connections_go_on() {
+    for threads in [2, 4] {
+        let (scripts, clock) = scripts(threads);
+        let (quick, event) = (connection(99), samples::event());
+        prove(&scripts, quick).await;
+        let mut ends = Vec::new();
+        let mut refused = 0;
+        for n in 0..30 {
+            match lose(&scripts, &clock, connection(n), good()).await {
+                Ok(end) => ends.push(end),
+                Err(fault) => {
+                    assert_eq!(fault, Fault::Busy);
+                    assert!(TransformError::from(fault).is_ours());
+                    refused += 1;
+                }
+            }
+            scripts.run(quick, good(), &event).await.unwrap();
+        }
+        assert_eq!((ends.len(), refused), (STUCK_MAX + threads - 1, 31 - STUCK_MAX - threads));
+        drop(ends);
+        while scripts.0.0.counts().1 > 0 {
+            tokio::task::yield_now().await;
+        }
+        scripts.run(connection(98), good(), &event).await.unwrap();
+    }
+}
+
+/// The same when all of them begin at once, and what waited is answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_behind_lost_threads_is_put_off() {
+    let (scripts, clock) = scripts(4);
+    let (quick, event) = (connection(99), samples::event());
+    prove(&scripts, quick).await;
+    let (mut jobs, mut ends) = (Vec::new(), Vec::new());
+    for n in 0..40 {
         let (work, begun, end) = held();
         let mut job = Box::pin(scripts.submit(connection(n), good(), work));
-        match futures_util::poll!(&mut job) {
-            std::task::Poll::Ready(answer) => {
-                assert_eq!(answer.unwrap_err().fault, Fault::Busy);
-                refused += 1;
-            }
-            std::task::Poll::Pending => {
-                begun.recv().unwrap();
-                clock.advance(OVERDUE * 2);
-                scripts.0.0.look_now();
-                assert_eq!(job.await.unwrap_err().fault, Fault::Overdue(OVERDUE));
-                ends.push(end);
-            }
+        assert!(futures_util::poll!(&mut job).is_pending());
+        jobs.push((job, begun));
+        ends.push(end);
+    }
+    for (_, begun) in jobs.iter().take(STUCK_MAX + 3) {
+        begun.recv().unwrap();
+        scripts.run(quick, good(), &event).await.unwrap();
+        clock.advance(OVERDUE * 2);
+        scripts.0.0.look_now();
+    }
+    let mut faults = Vec::new();
+    for (job, _) in jobs {
+        faults.push(job.await.unwrap_err().fault);
+    }
+    assert!(faults[..STUCK_MAX + 3].iter().all(|fault| *fault == Fault::Overdue(OVERDUE)));
+    assert!(faults[STUCK_MAX + 3..].iter().all(|fault| *fault == Fault::Busy));
+    scripts.run(quick, good(), &event).await.unwrap();
+}
+
+/// One that was quick and then is not costs its thread once; from then on it is one of the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quick_connection_that_gets_stuck_is_quick_no_more() {
+    let (scripts, clock) = scripts(2);
+    let event = samples::event();
+    let mut ends = Vec::new();
+    for n in 0..12 {
+        prove(&scripts, connection(n)).await;
+    }
+    prove(&scripts, connection(99)).await;
+    for n in 0..12 {
+        ends.push(lose(&scripts, &clock, connection(n), good()).await.unwrap());
+        scripts.run(connection(99), good(), &event).await.unwrap();
+    }
+    // Better versions of them run, but do not make them quick again for a while.
+    prove(&scripts, connection(0)).await;
+    let mut first = 0;
+    while let Ok(end) = lose(&scripts, &clock, connection(100 + first), good()).await {
+        ends.push(end);
+        first += 1;
+    }
+    let answer = scripts.run(connection(0), good(), &event).await;
+    assert_eq!(answer.unwrap_err().fault, Fault::Busy);
+    scripts.run(connection(99), good(), &event).await.unwrap();
+}
+
+/// Each rest is twice as long as the one before, up to an hour.
+#[tokio::test(flavor = "multi_thread")]
+async fn rests_grow() {
+    let (scripts, clock) = scripts(2);
+    let (transform, event) = (good(), samples::event());
+    let second = Duration::from_secs(1);
+    for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
+        drop(lose(&scripts, &clock, connection(0), transform.clone()).await.unwrap());
+        while scripts.0.0.counts().1 > 0 {
+            tokio::task::yield_now().await;
         }
+        clock.advance(REST * minutes - second);
+        let early = scripts.run(connection(0), transform.clone(), &event).await;
+        assert_eq!(early.unwrap_err().fault, Fault::Resting, "{minutes}");
+        clock.advance(second);
     }
-    assert!(refused > 0 && ends.len() <= STUCK_MAX + 2, "{refused} {}", ends.len());
-    drop(ends);
-    while scripts.0.0.counts().1 > 0 {
-        tokio::task::yield_now().await;
+    // One that has behaved for long begins anew.
+    clock.advance(REST_MAX);
+    drop(lose(&scripts, &clock, connection(0), transform.clone()).await.unwrap());
+    clock.advance(REST);
+    scripts.run(connection(0), transform, &event).await.unwrap();
+}
+
+/// Changing a script again and again does not give it more threads to lose.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_connection_loses_few_threads() {
+    let (scripts, clock) = scripts(2);
+    let mut ends = Vec::new();
+    for _ in 0..STUCK_PER_CONNECTION_MAX {
+        ends.push(lose(&scripts, &clock, connection(0), good()).await.unwrap());
     }
-    scripts.run(connection(99), good(), &samples::event()).await.unwrap();
+    let more = lose(&scripts, &clock, connection(0), good()).await;
+    assert_eq!(more.unwrap_err(), Fault::Resting);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,6 +325,7 @@ async fn a_panic_is_an_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_is_bounded_and_turned_away_at_the_end() {
     let (scripts, _) = scripts(2);
+    prove(&scripts, connection(1)).await;
     let (work, begun, end) = held();
     let mut first = Box::pin(scripts.submit(connection(0), good(), work));
     assert!(futures_util::poll!(&mut first).is_pending());

@@ -12,8 +12,9 @@ use ferryhook_core::{Connection, Env, Id};
 use tokio::sync::oneshot;
 
 use super::Answer;
-use super::limits::{LOOK_EVERY, OVERDUE, REST, RESTING_MAX, STUCK_MAX, THREAD_STACK_BYTES};
+use super::limits::{LOOK_EVERY, OVERDUE, STUCK_MAX, STUCK_QUICK_MAX, THREAD_STACK_BYTES};
 use super::line::{Line, Turn};
+use super::rests::Rests;
 
 pub(super) struct Job {
     pub(super) transform: Arc<Transform>,
@@ -46,8 +47,10 @@ struct State {
     /// Threads that work or wait, and those that were given up and may still come back.
     alive: usize,
     stuck: usize,
+    /// Those among them that were lost to connections not known as quick.
+    stuck_unproven: usize,
     is_watched: bool,
-    resting: HashMap<Id<Connection>, Resting>,
+    rests: Rests,
     is_stopping: bool,
 }
 
@@ -60,13 +63,6 @@ struct Running {
     since: Duration,
 }
 
-/// Another transform of the same connection is not the one that has to rest.
-#[derive(Debug)]
-struct Resting {
-    transform: Arc<Transform>,
-    until: Duration,
-}
-
 impl Threads {
     pub(super) fn new(wanted: usize, env: Env) -> Self {
         let state = State {
@@ -75,8 +71,9 @@ impl Threads {
             next_ticket: 0,
             alive: 0,
             stuck: 0,
+            stuck_unproven: 0,
             is_watched: false,
-            resting: HashMap::new(),
+            rests: Rests::default(),
             is_stopping: false,
         };
         Self {
@@ -98,12 +95,13 @@ impl Threads {
         if state.is_stopping {
             return Err(Fault::Stopping);
         }
-        if state.is_resting(connection, &job.transform, self.env.elapsed()) {
+        if state.rests.is_resting(connection, &job.transform, self.env.elapsed()) {
             return Err(Fault::Resting);
         }
-        if state.alive < self.wanted {
-            self.start(&mut state);
+        if self.unproven_max(&state) == 0 && !state.line.is_quick(connection) {
+            return Err(Fault::Busy);
         }
+        self.start(&mut state);
         if state.alive == 0 || !state.line.enter(connection, job) {
             return Err(Fault::Busy);
         }
@@ -122,9 +120,22 @@ impl Threads {
         waiting.into_iter().for_each(|job| drop(job.reply.send(Err(Fault::Stopping.into()))));
     }
 
-    /// One more thread, unless too many were lost already; and someone who watches them.
+    /// Threads that there are, or will be once they are needed.
+    fn threads(&self, state: &State) -> usize {
+        let most = self.wanted + STUCK_MAX + STUCK_QUICK_MAX;
+        most.saturating_sub(state.stuck).min(self.wanted)
+    }
+
+    /// How many runs may be under way of connections that are not known as quick. If all of them
+    /// were lost, there would still be a thread for the others.
+    fn unproven_max(&self, state: &State) -> usize {
+        let left = (self.wanted - 1 + STUCK_MAX).saturating_sub(state.stuck_unproven);
+        left.min(self.threads(state).saturating_sub(1))
+    }
+
+    /// One more thread, unless there are enough or too many were lost already; and someone who watches them.
     fn start(self: &Arc<Self>, state: &mut State) {
-        if state.stuck > STUCK_MAX {
+        if state.alive >= self.threads(state) {
             return;
         }
         if !state.is_watched {
@@ -144,18 +155,19 @@ impl Threads {
                 state.alive -= 1;
                 return;
             }
-            let alive = state.alive;
-            let Some((turn, job)) = state.line.next(alive) else {
+            let (threads, unproven_max) = (self.threads(&state), self.unproven_max(&state));
+            let Some((turn, job)) = state.line.next(threads, unproven_max) else {
                 state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             if job.reply.is_closed() {
                 // Nobody waits for it any more.
-                state.line.finish(&turn, Duration::ZERO);
+                state.line.finish(&turn, None);
                 continue;
             }
             let Job { transform, work, reply } = job;
             let (ticket, since) = (state.next_ticket, self.env.elapsed());
+            let (connection, was_quick) = (turn.connection, turn.was_quick);
             state.next_ticket += 1;
             if state.running.is_empty() {
                 self.watch_bell.notify_one();
@@ -172,8 +184,10 @@ impl Threads {
             state = self.lock();
             match state.running.remove(&ticket) {
                 Some(run) => {
-                    let took = self.env.elapsed().saturating_sub(run.since);
-                    state.line.finish(&run.turn, took);
+                    let now = self.env.elapsed();
+                    let took = now.saturating_sub(run.since);
+                    let is_known = state.rests.remembers(connection, now);
+                    state.line.finish(&run.turn, (!is_known).then_some(took));
                     // Nobody may be listening any more.
                     let _ = run.reply.send(answer);
                     // Room for one that had to let others go first.
@@ -182,6 +196,10 @@ impl Threads {
                 // Given up meanwhile, and answered for. Whoever came in its place may stay.
                 None => {
                     state.stuck -= 1;
+                    state.stuck_unproven -= usize::from(!was_quick);
+                    state.rests.give_back(connection);
+                    // Others may go again.
+                    self.bell.notify_all();
                     if state.alive >= self.wanted {
                         return;
                     }
@@ -214,18 +232,22 @@ impl Threads {
         for ticket in overdue {
             let Some(run) = state.running.remove(&ticket) else { continue };
             tracing::warn!(connection.id = %run.turn.connection, "a script does not end; its thread was given up");
-            state.line.finish(&run.turn, OVERDUE);
-            state.rest(run.turn.connection, run.transform, now);
+            state.line.finish(&run.turn, Some(OVERDUE));
+            state.rests.begin(run.turn.connection, run.transform, now);
             state.alive -= 1;
             state.stuck += 1;
+            state.stuck_unproven += usize::from(!run.turn.was_quick);
             self.start(state);
             let _ = run.reply.send(Err(Fault::Overdue(OVERDUE).into()));
         }
-        if state.alive == 0 {
-            // Nobody is left who could take them.
-            for job in state.line.clear() {
-                let _ = job.reply.send(Err(Fault::Busy.into()));
-            }
+        // Those that nobody is left for.
+        let left_over = match (state.alive, self.unproven_max(state)) {
+            (0, _) => state.line.clear(),
+            (_, 0) => state.line.clear_unproven(),
+            _ => Vec::new(),
+        };
+        for job in left_over {
+            let _ = job.reply.send(Err(Fault::Busy.into()));
         }
         // Whoever held back because of those that are gone now may go.
         self.bell.notify_all();
@@ -245,25 +267,6 @@ impl Threads {
     pub(super) fn counts(&self) -> (usize, usize) {
         let state = self.lock();
         (state.alive, state.stuck)
-    }
-}
-
-impl State {
-    fn rest(&mut self, connection: Id<Connection>, transform: Arc<Transform>, now: Duration) {
-        self.resting.retain(|_, resting| now < resting.until);
-        if self.resting.len() < RESTING_MAX {
-            self.resting.insert(connection, Resting { transform, until: now + REST });
-        }
-    }
-
-    fn is_resting(
-        &self,
-        connection: Id<Connection>,
-        transform: &Arc<Transform>,
-        now: Duration,
-    ) -> bool {
-        let resting = self.resting.get(&connection);
-        resting.is_some_and(|one| Arc::ptr_eq(&one.transform, transform) && now < one.until)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bytecode: a script that was read once and is run often.
 //!
 //! The engine's safe interface can keep modules only, and those are always strict, which scripts
-//! that people bring along are not. Everything unsafe of the project is in this file.
+//! that people bring along are not. What is unsafe in the project is in this file and in `heap`.
 
 use std::ffi::CString;
 use std::fmt;

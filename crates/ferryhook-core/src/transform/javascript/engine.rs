@@ -9,6 +9,7 @@ use rquickjs::promise::PromiseState;
 use rquickjs::{CatchResultExt, Context, Ctx, Function, Object, Runtime, Value};
 
 use super::bytecode::{self, Bytecode, Kept, evaluate};
+use super::heap::Heap;
 use super::host::{self, Console};
 use super::pieces::Needs;
 use super::request::{Dialect, Given};
@@ -56,7 +57,8 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new(given: &Given<'_>, watch: &Watch) -> Result<Self, Fault> {
-        let runtime = Runtime::new().map_err(|_| Fault::Memory)?;
+        let runtime =
+            Runtime::new_with_alloc(Heap::new(watch.clone())).map_err(|_| Fault::Memory)?;
         let heap = given.bytes().saturating_mul(limits::SCRIPT_HEAP_PER_BODY_BYTE);
         let heap = limits::SCRIPT_HEAP_BYTES.saturating_add(heap);
         let heap = heap.min(limits::SCRIPT_HEAP_BYTES_MAX);

@@ -19,7 +19,8 @@ pub(super) struct Needs {
 }
 
 /// Built-ins that are guarded if they are named, and removed if not: of lists, and of texts.
-const LISTS: [&str; 11] = [
+const LISTS: [&str; 12] = [
+    "fill",
     "copyWithin",
     "reverse",
     "shift",
@@ -32,10 +33,19 @@ const LISTS: [&str; 11] = [
     "flat",
     "flatMap",
 ];
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 23] = [
     "includes",
     "indexOf",
     "lastIndexOf",
+    "startsWith",
+    "endsWith",
+    "isWellFormed",
+    "toWellFormed",
+    "trim",
+    "trimStart",
+    "trimEnd",
+    "trimLeft",
+    "trimRight",
     "replace",
     "replaceAll",
     "match",
@@ -48,6 +58,8 @@ const TEXTS: [&str; 14] = [
     "split",
     "normalize",
 ];
+/// Of both.
+const FOUND: [&str; 3] = ["includes", "indexOf", "lastIndexOf"];
 const TYPED_ARRAYS: [&str; 10] = [
     "Int8",
     "Uint8",
@@ -90,6 +102,7 @@ pub(super) fn prelude(code: &str) -> (Needs, String) {
     add("core");
     let shared = [
         (query || encoding || names(&TEXTS) || names(&["localeCompare"]), "text"),
+        (query || names(&FOUND), "find"),
         (query || names(&["sort", "toSorted", "localeCompare"]), "order"),
         (names(&["concat", "flat"]), "flatten"),
         (needs.regexps, "regular expressions"),
@@ -99,22 +112,27 @@ pub(super) fn prelude(code: &str) -> (Needs, String) {
     shared.iter().filter(|(is_used, _)| *is_used).for_each(|(_, name)| add(name));
     // Ours use some of them as well.
     let by_us = |name: &str| {
-        query && ["indexOf", "replace", "replaceAll", "split", "sort"].contains(&name)
+        query && ["indexOf", "startsWith", "replace", "replaceAll", "split", "sort"].contains(&name)
             || encoding && name == "toLowerCase"
     };
-    let mut removed = String::from("delete globalThis.BigInt;\n");
+    let mut removed = String::from("delete globalThis.BigInt;\ndelete Math.sumPrecise;\n");
     for (owner, methods) in [("lists", &LISTS[..]), ("texts", &TEXTS[..])] {
         for name in methods {
             if names(&[name]) || by_us(name) {
                 add(name);
             } else {
                 removed.push_str(&format!("delete {owner}.{name};\n"));
+                if FOUND.contains(name) {
+                    removed.push_str(&format!("delete lists.{name};\n"));
+                }
             }
         }
     }
     let optional = [
         (names(&["localeCompare"]), "localeCompare", "delete texts.localeCompare;\n"),
         (names(&["raw"]), "raw", "delete String.raw;\n"),
+        (names(&["fromEntries"]), "fromEntries", "delete Object.fromEntries;\n"),
+        (needs.maps, "sets", ""),
         (needs.json, "JSON", ""),
         (names(&["RegExp"]), "RegExp", ""),
         (needs.typed_arrays, "typed arrays", ""),

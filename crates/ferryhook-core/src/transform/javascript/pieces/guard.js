@@ -31,6 +31,20 @@ const list = (value) => {
 const join = lists.join;
 lists.join = function () { return apply(join, list(this), arguments); };
 delete lists.toLocaleString;
+{
+  // Those of iterators are not what scripts are promised, apart from `drop`.
+  const iterators = Iterator.prototype;
+  const { drop } = iterators;
+  iterators.drop = function (count) {
+    count = +count;
+    pay(count < MOST ? count : MOST);
+    return apply(drop, this, [count]);
+  };
+  delete iterators.includes;
+  delete iterators.join;
+  delete iterators.chunks;
+  delete iterators.windows;
+}
 let kept;
 
 //# text
@@ -71,6 +85,34 @@ const recase = (native) => function () {
   return apply(native, from, []);
 };
 
+const scan = (native) => function (...given) {
+  const from = text(this);
+  pay(from.length * 4);
+  return apply(native, from, given);
+};
+
+//# find
+// Many places, each of which may be a long text: those are looked at one by one.
+const FEW = 65536;
+const { trunc } = Math;
+const find = (native, step) => function (wanted, from) {
+  const length = isArray(this) ? this.length : FEW;
+  if (typeof wanted !== 'string' || (isArray(this) && length * wanted.length <= CHUNK)) {
+    pay(length < MOST ? length : MOST);
+    return apply(native, this, arguments);
+  }
+  let at = arguments.length > 1 ? trunc(from) || 0 : step > 0 ? 0 : Infinity;
+  const end = this.length;
+  if (at < 0) at += end;
+  if (step > 0 && at < 0) at = 0;
+  if (step < 0 && at >= end) at = end - 1;
+  for (; at >= 0 && at < end; at += step) {
+    pay(wanted.length);
+    if (this[at] === wanted) return at;
+  }
+  return -1;
+};
+
 //# order
 const order = (a, b) => {
   a = `${a}`;
@@ -106,6 +148,9 @@ const match_with = (native, symbol) => function (wanted) {
   return apply(native, text(this), [pattern(wanted)]);
 };
 
+//# fill
+const fill = lists.fill;
+lists.fill = function () { return apply(fill, list(this), arguments); };
 //# copyWithin
 const copyWithin = lists.copyWithin;
 lists.copyWithin = function () { return apply(copyWithin, list(this), arguments); };
@@ -156,10 +201,36 @@ lists.flatMap = function (each, self) { return flatten(apply(map, list(this), [e
 
 //# includes
 texts.includes = seek(texts.includes);
+const place = find(lists.includes, 1);
+lists.includes = function (wanted) {
+  const found = apply(place, this, arguments);
+  // A place if it was looked for here, and the answer itself if not.
+  return typeof found === 'number' ? found >= 0 : found;
+};
 //# indexOf
 texts.indexOf = seek(texts.indexOf);
+lists.indexOf = find(lists.indexOf, 1);
 //# lastIndexOf
 texts.lastIndexOf = seek(texts.lastIndexOf);
+lists.lastIndexOf = find(lists.lastIndexOf, -1);
+//# startsWith
+texts.startsWith = scan(texts.startsWith);
+//# endsWith
+texts.endsWith = scan(texts.endsWith);
+//# isWellFormed
+texts.isWellFormed = scan(texts.isWellFormed);
+//# toWellFormed
+texts.toWellFormed = scan(texts.toWellFormed);
+//# trim
+texts.trim = scan(texts.trim);
+//# trimStart
+texts.trimStart = scan(texts.trimStart);
+//# trimEnd
+texts.trimEnd = scan(texts.trimEnd);
+//# trimLeft
+texts.trimLeft = scan(texts.trimLeft);
+//# trimRight
+texts.trimRight = scan(texts.trimRight);
 //# replace
 texts.replace = substitute(texts.replace, false);
 //# replaceAll
@@ -220,6 +291,32 @@ JSON.stringify = function (value, only, space) {
   return made;
 };
 
+//# fromEntries
+const { defineProperty } = Object;
+Object.fromEntries = function (entries) {
+  const made = {};
+  for (const entry of entries) {
+    if (typeof entry !== 'object' || entry === null) throw new TypeError('an entry is a list of a name and a value');
+    defineProperty(made, entry[0], { __proto__: null, value: entry[1], writable: true, enumerable: true, configurable: true });
+  }
+  return made;
+};
+
+//# sets
+{
+  const sets = Set.prototype;
+  const NativeSet = Set;
+  const { get } = Object.getOwnPropertyDescriptor(sets, 'size');
+  for (const name of ['union', 'intersection', 'difference', 'symmetricDifference', 'isSubsetOf', 'isSupersetOf', 'isDisjointFrom']) {
+    const native = sets[name];
+    sets[name] = function (other) {
+      pay(apply(get, this, []) * 10);
+      // A copy has no methods of its own, and is as large as it says.
+      return apply(native, this, [new NativeSet(other.keys())]);
+    };
+  }
+}
+
 //# regular expressions
 const rules = RegExp.prototype;
 const exec = rules.exec;
@@ -262,6 +359,23 @@ delete globalThis.SharedArrayBuffer;
 delete globalThis.Atomics;
 delete DataView.prototype.getBigInt64;
 delete DataView.prototype.getBigUint64;
+delete ArrayBuffer.prototype.resize;
+delete Uint8Array.prototype.setFromBase64;
+delete Uint8Array.prototype.setFromHex;
+{
+  const typed = Object.getPrototypeOf(Uint8Array.prototype);
+  const { get } = Object.getOwnPropertyDescriptor(typed, 'length');
+  const methods = { fill: 1, copyWithin: 1, reverse: 1, includes: 2, indexOf: 2, lastIndexOf: 2, set: 4, join: 20, sort: 40, toSorted: 40 };
+  for (const name in methods) {
+    const native = typed[name];
+    const cost = methods[name];
+    typed[name] = function () {
+      pay(apply(get, this, []) * cost);
+      return apply(native, this, arguments);
+    };
+  }
+  delete typed.toLocaleString;
+}
 
 //# addHandler
 globalThis.addHandler = function addHandler(event, handler) {

@@ -423,6 +423,14 @@ fn helpers_are_there() {
         ("'İstanbul ß'.toUpperCase()", r#""İSTANBUL SS""#),
         ("'a'.localeCompare('b')", "-1"),
         ("'e\\u0301'.normalize('NFC')", r#""é""#),
+        ("[NaN, 1].includes(NaN) && ['a', 'b', 'a'].lastIndexOf('a') === 2", "true"),
+        ("(s => [1, s, 2, s].lastIndexOf(s, -2) + [s, s].indexOf(s, 1))('x'.repeat(9e5))", "2"),
+        ("(s => [s].includes(s) && ![1, 2].includes(s))('x'.repeat(9e5))", "true"),
+        ("Object.fromEntries(new Map([['a', 1], ['b', 2]]))", r#"{"a":1,"b":2}"#),
+        ("[...new Set([1, 2]).union(new Set([3]))]", "[1,2,3]"),
+        ("[...Uint8Array.of(3, 1, 2).sort().fill(9, 2)]", "[1,2,9]"),
+        ("[1, 2, 3].values().drop(1).toArray()", "[2,3]"),
+        ("' a '.trim() + 'ab'.startsWith('b', 1)", r#""atrue""#),
     ] {
         assert_eq!(value(expression), format!(r#"{{"v":{expected}}}"#), "{expression}");
     }

@@ -10,6 +10,7 @@ use crate::transform::{Outcome, Transform, limits};
 use crate::{Event, samples};
 
 const SCRIPTS: &str = include_str!("hostile.txt");
+const LOOPS: &str = include_str!("loops.txt");
 
 /// Of processor time, for what overstays between two looks at the clock. In a build for
 /// development, on a machine that does other things as well.
@@ -75,5 +76,25 @@ fn every_script_ends_as_what_it_is() {
         assert_eq!(what_comes_of(good, &event).0, "ok", "after {code}");
     }
     assert!(count >= 200, "{count} scripts");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Nor does a loop of steps whose work grows with their data keep its thread.
+#[test]
+fn every_loop_of_expensive_steps_ends() {
+    let event = Event { payload: None, ..samples::event() };
+    let mut wrong = Vec::new();
+    for line in LOOPS.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (first, again) = line.split_once(" | ").unwrap_or_else(|| panic!("{line}"));
+        let code = format!(
+            "function transform() {{ const N = 1 << 21; {first}; for (;;) {{ {again} }} }}"
+        );
+        let before = spent();
+        let (kind, message) = what_comes_of(&code, &event);
+        let took = spent() - before;
+        if !["time", "memory", "thrown"].contains(&kind) || took > LONGEST {
+            wrong.push(format!("{kind} in {took:?}: {line}\n    {message}"));
+        }
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
