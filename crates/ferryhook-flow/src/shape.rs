@@ -8,7 +8,7 @@ use ferryhook_core::Event;
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::Cancel;
 use ferryhook_core::filter::Seen;
-use ferryhook_core::transform::{Fault, Outcome, Shaped, TransformError};
+use ferryhook_core::transform::{Outcome, Shaped, TransformError};
 
 use crate::routes::Way;
 use crate::scripts::Scripts;
@@ -72,7 +72,7 @@ pub(crate) async fn transformed(
         }
     };
     let failed = |error: TransformError| {
-        let is_ours = matches!(error.fault, Fault::Busy | Fault::Resting | Fault::Stopping);
+        let is_ours = error.is_ours();
         Unshaped { reason: format!("the transform failed: {error}"), is_ours }
     };
     let shaped = scripts.run(way.connection.id, transform.clone(), event).await;
