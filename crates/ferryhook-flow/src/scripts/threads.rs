@@ -12,7 +12,9 @@ use ferryhook_core::{Connection, Env, Id};
 use tokio::sync::oneshot;
 
 use super::Answer;
-use super::limits::{LOOK_EVERY, OVERDUE, STUCK_MAX, STUCK_QUICK_MAX, THREAD_STACK_BYTES};
+use super::limits::{
+    LOOK_EVERY, NICENESS, OVERDUE, STUCK_MAX, STUCK_QUICK_MAX, THREAD_STACK_BYTES,
+};
 use super::line::{Line, Turn};
 use super::rests::Rests;
 
@@ -149,6 +151,7 @@ impl Threads {
     }
 
     fn work(self: Arc<Self>) {
+        give_way();
         let mut state = self.lock();
         loop {
             if state.is_stopping {
@@ -271,6 +274,17 @@ impl Threads {
 }
 
 /// Whether it could be started.
+/// Scripts have what is left of the processors: an event that needs none must not wait for those
+/// that do. Where this is refused they are equals, as they are on other systems.
+#[cfg(target_os = "linux")]
+fn give_way() {
+    // There it is about the thread that asks.
+    let _ = rustix::process::setpriority_process(None, NICENESS);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_way() {}
+
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let builder = thread::Builder::new().name(name.to_owned()).stack_size(THREAD_STACK_BYTES);
     let started = builder.spawn(work);
