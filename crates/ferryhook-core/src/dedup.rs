@@ -20,7 +20,7 @@ pub use rule::Rule;
 
 pub use crate::providers::{event_type_of, event_type_rule, event_type_rule_of};
 
-pub(crate) use arriving::decoded;
+pub(crate) use arriving::{decoded, unescaped};
 pub(crate) use json::Tree;
 pub(crate) use parse::body_path;
 

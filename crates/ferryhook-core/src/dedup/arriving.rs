@@ -63,10 +63,19 @@ fn form_field<'a>(form: &'a str, name: &str) -> Option<Cow<'a, str>> {
     })
 }
 
-/// `None` when the escapes do not make text. A lone percent sign is itself.
+/// `None` when the escapes do not make text.
 pub(crate) fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    match unescaped(text) {
+        None => Some(text.into()),
+        Some(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+    }
+}
+
+/// The bytes that a part of a form or query stands for; `None` where it stands for itself. A lone
+/// percent sign does.
+pub(crate) fn unescaped(text: &str) -> Option<Vec<u8>> {
     if !text.contains(['%', '+']) {
-        return Some(text.into());
+        return None;
     }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -75,7 +84,7 @@ pub(crate) fn decoded(text: &str) -> Option<Cow<'_, str>> {
         bytes.push(escaped.unwrap_or(if byte == b'+' { b' ' } else { byte }));
         rest = if escaped.is_some() { &behind[2..] } else { behind };
     }
-    String::from_utf8(bytes).ok().map(Cow::Owned)
+    Some(bytes)
 }
 
 fn escape(behind: &[u8]) -> Option<u8> {

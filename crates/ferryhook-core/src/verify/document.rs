@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::Headers;
+use crate::dedup::unescaped;
 
 /// Fields of one form.
 const FIELDS_MAX: usize = 1000;
@@ -49,25 +50,10 @@ pub(super) fn form_fields(text: &str) -> Option<Vec<(Cow<'_, str>, Cow<'_, str>)
 }
 
 fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains(['%', '+']) {
-        return text.into();
+    match unescaped(text) {
+        None => text.into(),
+        Some(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
     }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        let escaped = (byte == b'%').then(|| escape(behind)).flatten();
-        bytes.push(escaped.unwrap_or(if byte == b'+' { b' ' } else { byte }));
-        rest = if escaped.is_some() { &behind[2..] } else { behind };
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => text.into(),
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned().into(),
-    }
-}
-
-fn escape(behind: &[u8]) -> Option<u8> {
-    let digit = |at: usize| char::from(*behind.get(at)?).to_digit(16);
-    u8::try_from(digit(0)? << 4 | digit(1)?).ok()
 }
 
 fn boundary(content_type: &str) -> Option<&str> {
