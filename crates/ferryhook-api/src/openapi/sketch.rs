@@ -1,5 +1,7 @@
 //! A sketch of one operation, to which each part of its handler's signature adds a line.
 
+use std::fmt;
+
 use axum::http::StatusCode;
 use ferryhook_net::problem;
 use utoipa::openapi::content::ContentBuilder;
@@ -17,7 +19,6 @@ use crate::route::{Access, Route};
 
 const PROBLEM: &str = "Problem";
 
-#[derive(Debug)]
 pub struct Sketch {
     /// Names in the path that have not been described yet.
     names: Vec<String>,
@@ -187,6 +188,12 @@ impl Sketch {
     }
 }
 
+impl fmt::Debug for Sketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sketch").field("failures", &self.failures).finish_non_exhaustive()
+    }
+}
+
 /// The shape of a problem, which no handler names in its signature.
 pub(super) fn common_schemas() -> [Named; 1] {
     let text = |about: &str| {
@@ -212,7 +219,7 @@ pub(super) fn common_schemas() -> [Named; 1] {
         .required("code")
         .property("requestId", text("What the log of the server calls this request."))
         .required("requestId")
-        .property("errors", ArrayBuilder::new().items(Schema::Object(error.build())));
+        .property("errors", ArrayBuilder::new().items(RefOr::T(Schema::Object(error.build()))));
     [(PROBLEM.to_owned(), Schema::Object(problem.build()).into())]
 }
 
