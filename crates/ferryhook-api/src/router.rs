@@ -66,7 +66,8 @@ pub fn router(app: App) -> Router {
         .route("/metrics", plain(health::metrics))
         .route("/problems/{code}", plain(problem::explain))
         .route("/openapi.json", plain(openapi::show))
-        .route("/docs", plain(docs::show));
+        .route("/docs", plain(docs::show))
+        .route("/docs/style.css", plain(docs::style));
     for route in routes() {
         let gate = from_fn_with_state(Gate::of(&app, &route), gate::pass);
         router = router.route(route.path, route.handler.route_layer(gate));
