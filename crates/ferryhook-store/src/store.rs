@@ -15,8 +15,8 @@ use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
     Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger, Members,
-    Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sources, UsageDays,
-    Users,
+    Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sessions, Sources,
+    Tickets, TokenKeys, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -45,6 +45,18 @@ impl Store {
 
     pub fn keys(&self) -> Keys<'_> {
         Keys(self)
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    pub fn tickets(&self) -> Tickets<'_> {
+        Tickets(self)
+    }
+
+    pub fn token_keys(&self) -> TokenKeys<'_> {
+        TokenKeys(self)
     }
 
     pub fn oauth_states(&self) -> OauthStates<'_> {

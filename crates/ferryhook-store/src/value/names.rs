@@ -260,6 +260,23 @@ const NAMES: &[&str] = &[
     "waitingFor",
     "endedAt",
     "reason",
+    // Session, Ticket, TokenKey, and what signing in needs of a User
+    "sessionId",
+    "epoch",
+    "familyHash",
+    "tokenHashes",
+    "replacedHashes",
+    "rotatedAt",
+    "generation",
+    "ttl",
+    "ticketHash",
+    "purpose",
+    "tries",
+    "privateKey",
+    "totpSecret",
+    "totpLastStep",
+    "recoveryCodes",
+    "sessionEpoch",
 ];
 
 #[cfg(test)]
