@@ -7,9 +7,9 @@
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
 //!   every bound: [`limits`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
-//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], what they may do and were
-//!   answered: [`permission`], [`answer`]
-//!   and what they may use and did use: [`plan`], [`usage`];
+//! - who: [`user`], [`account`], [`member`], [`key`], how people sign in ([`session`], [`ticket`],
+//!   [`token_key`], [`totp`], [`oauth_state`]), what they may do: [`permission`], what they were
+//!   answered: [`answer`], and what they may use and did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
@@ -39,6 +39,10 @@ pub mod member;
 pub mod oauth_state;
 pub mod permission;
 pub mod plan;
+pub mod session;
+pub mod ticket;
+pub mod token_key;
+pub mod totp;
 pub mod usage;
 pub mod user;
 
@@ -108,8 +112,11 @@ pub use replay::Replay;
 pub use run::Run;
 pub use schedule::Schedule;
 pub use secret::Secret;
+pub use session::Session;
 pub use source::Source;
+pub use ticket::Ticket;
 pub use time::Timestamp;
+pub use token_key::TokenKey;
 pub use usage::Usage;
 pub use user::User;
 

@@ -41,10 +41,13 @@ pub enum Kind {
     Unique = 20,
     Replay = 21,
     Answer = 23,
+    Session = 24,
+    Ticket = 25,
+    TokenKey = 26,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 22] = [
+    pub const ALL: [Kind; 25] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -67,6 +70,9 @@ impl Kind {
         Kind::Unique,
         Kind::Replay,
         Kind::Answer,
+        Kind::Session,
+        Kind::Ticket,
+        Kind::TokenKey,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -101,13 +107,16 @@ impl Kind {
             Self::Unique => "unique value",
             Self::Replay => "replay",
             Self::Answer => "answer",
+            Self::Session => "session",
+            Self::Ticket => "ticket",
+            Self::TokenKey => "token key",
         }
     }
 
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
-            Self::Answer => Table::Main,
+            Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

@@ -29,7 +29,10 @@ mod rejections;
 mod replays;
 mod runs;
 mod schedules;
+mod sessions;
 mod sources;
+mod tickets;
+mod token_keys;
 mod usage;
 mod users;
 
@@ -51,7 +54,10 @@ pub use rejections::Rejections;
 pub use replays::Replays;
 pub use runs::Runs;
 pub use schedules::Schedules;
+pub use sessions::Sessions;
 pub use sources::{Edit, Sources};
+pub use tickets::Tickets;
+pub use token_keys::TokenKeys;
 pub use usage::UsageDays;
 pub use users::Users;
 

@@ -266,6 +266,22 @@ const NAMES: &[&str] = &[
     "token",
     "reply",
     "ttl",
+    // Session, Ticket, TokenKey, and what signing in needs of a User
+    "sessionId",
+    "epoch",
+    "familyHash",
+    "tokenHashes",
+    "replacedHashes",
+    "rotatedAt",
+    "generation",
+    "ticketHash",
+    "purpose",
+    "tries",
+    "privateKey",
+    "totpSecret",
+    "totpLastStep",
+    "recoveryCodes",
+    "sessionEpoch",
 ];
 
 #[cfg(test)]
