@@ -93,6 +93,8 @@ impl Trial {
             id: user_id,
             email: email.to_owned(),
             default_account_id: account_id,
+            github_id: None,
+            google_id: None,
             ..samples::user()
         };
         let account = Account {
