@@ -15,7 +15,7 @@
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
 //!   [`dedup`] and [`hops`] at the door, with what the table of [`providers`] knows, then
 //!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
-//!   what leaves [`signature`], [`outgoing`] and [`traceparent`];
+//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -61,6 +61,7 @@ pub mod source;
 // What is decided on the way, by functions that only look.
 pub mod cloud_events;
 pub mod dedup;
+pub mod destination_auth;
 pub mod event_types;
 pub mod filter;
 pub mod handshake;
