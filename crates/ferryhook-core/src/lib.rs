@@ -7,7 +7,7 @@
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
 //!   every bound: [`limits`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
-//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], what they may do:
+//! - who: [`user`], [`account`], [`member`], [`invitation`], [`key`], [`oauth_state`], what they may do:
 //!   [`permission`], and what they may use and did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
@@ -32,6 +32,7 @@ pub mod secret;
 
 // Who: people, the accounts they work in, and what they may spend.
 pub mod account;
+pub mod invitation;
 pub mod key;
 pub mod member;
 pub mod oauth_state;
@@ -95,6 +96,7 @@ pub use event::Event;
 pub use headers::Headers;
 pub use hook::Hook;
 pub use id::Id;
+pub use invitation::Invitation;
 pub use key::Key;
 pub use member::Member;
 pub use notification::Notification;

@@ -14,9 +14,9 @@ use crate::key::{IndexKey, Key};
 use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
-    Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger, Members,
-    Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sources, UsageDays,
-    Users,
+    Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Installation,
+    Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans, Rejections, Replays,
+    Runs, Schedules, Sources, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -41,6 +41,14 @@ impl Store {
 
     pub fn members(&self) -> Members<'_> {
         Members(self)
+    }
+
+    pub fn invitations(&self) -> Invitations<'_> {
+        Invitations(self)
+    }
+
+    pub fn installation(&self) -> Installation<'_> {
+        Installation(self)
     }
 
     pub fn keys(&self) -> Keys<'_> {

@@ -8,8 +8,8 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::plan::Limits;
 use crate::schedule::ScheduleType;
 use crate::{
-    Account, Activity, Hook, Key, Member, Notification, OauthState, Plan, Usage, User, account,
-    key, member, notification, plan, user,
+    Account, Activity, Hook, Invitation, Key, Member, Notification, OauthState, Plan, Usage, User,
+    account, invitation, key, member, notification, plan, user,
 };
 
 pub fn user() -> User {
@@ -47,6 +47,7 @@ pub fn account() -> Account {
         name: "Acme Retail".to_owned(),
         level: 1,
         status: account::Status::Active,
+        child_count: 2,
         user_id: id("usr_0000000000000001"),
         created_at: CREATED,
         updated_at: UPDATED,
@@ -83,6 +84,22 @@ pub fn key() -> Key {
         expires_at: Some(EXPIRES),
         created_at: CREATED,
         metadata: Some(map([("team", json!("payments"))])),
+    }
+}
+
+pub fn invitation() -> Invitation {
+    Invitation {
+        id: id("inv_0000000000000001"),
+        account_id: id("acc_0000000000000001"),
+        email: "grace@example.com".to_owned(),
+        role: member::Role::Member,
+        invited_by: id("usr_0000000000000001"),
+        token_hash: secret("invitation-hash"),
+        status: invitation::Status::Accepted,
+        user_id: Some(id("usr_0000000000000002")),
+        created_at: CREATED,
+        expires_at: EXPIRES,
+        kept_until: EXPIRES,
     }
 }
 

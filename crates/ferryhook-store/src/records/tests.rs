@@ -72,8 +72,9 @@ fn full() -> Vec<Sample> {
         sample(&samples::usage()),
         sample(&samples::plan()),
         sample(&samples::oauth_state()),
-        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::key_hash(&samples::key())),
         sample(&samples::replay()),
+        sample(&samples::invitation()),
     ]
 }
 
@@ -88,7 +89,8 @@ fn variations() -> Vec<Sample> {
             expires_at: None,
             ..samples::notification()
         }),
-        sample(&Unique::key_hash("0a1b", &samples::key().id)),
+        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::installation(samples::account().id)),
         sample(&Replay {
             selection: Selection::Filter {
                 filter: Filter {
@@ -296,8 +298,9 @@ fn keys_are_those_the_tables_document() {
             "acc_0000000000000001 2026-01-01",
             "pro ",
             "hush-state ",
-            "UNIQUE#EMAIL#ada@example.com UNIQUE",
+            "UNIQUE#KEYHASH#hush-key-hash UNIQUE",
             "ACC#acc_0000000000000001 RPL#rpl_-OhqqeV-00000001",
+            "ACC#acc_0000000000000001 INV#inv_0000000000000001",
         ]
     );
 }
@@ -342,6 +345,7 @@ fn index_keys_are_those_the_tables_document() {
             "PlanCatalogue plans pro",
             "EventById RPLID#rpl_-OhqqeV-00000001 REPLAY",
             "Due REPLAYS 1767229200000",
+            "AccountStatus acc_0000000000000001 accepted",
         ]
     );
 }

@@ -10,7 +10,7 @@ use crate::records::{Unique, unique, user};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
-const EMAIL: &str = "e-mail address";
+pub(super) const EMAIL: &str = "e-mail address";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Users<'a>(pub(crate) &'a Store);

@@ -260,6 +260,11 @@ const NAMES: &[&str] = &[
     "waitingFor",
     "endedAt",
     "reason",
+    // An account's children, and an invitation.
+    "childCount",
+    "invitationId",
+    "tokenHash",
+    "ttl",
 ];
 
 #[cfg(test)]
