@@ -40,11 +40,12 @@ pub enum Kind {
     /// Holds a value (an e-mail address, a key's hash) for one owner.
     Unique = 20,
     Replay = 21,
+    Answer = 23,
     Invitation = 27,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 22] = [
+    pub const ALL: [Kind; 23] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -66,6 +67,7 @@ impl Kind {
         Kind::OauthState,
         Kind::Unique,
         Kind::Replay,
+        Kind::Answer,
         Kind::Invitation,
     ];
 
@@ -100,6 +102,7 @@ impl Kind {
             Self::OauthState => "oauth state",
             Self::Unique => "unique value",
             Self::Replay => "replay",
+            Self::Answer => "answer",
             Self::Invitation => "invitation",
         }
     }
@@ -107,6 +110,7 @@ impl Kind {
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
+            Self::Answer => Table::Main,
             Self::Invitation => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events

@@ -8,8 +8,8 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::plan::Limits;
 use crate::schedule::ScheduleType;
 use crate::{
-    Account, Activity, Hook, Invitation, Key, Member, Notification, OauthState, Plan, Usage, User,
-    account, invitation, key, member, notification, plan, user,
+    Account, Activity, Answer, Headers, Hook, Invitation, Key, Member, Notification, OauthState,
+    Plan, Usage, User, account, answer, invitation, key, member, notification, plan, user,
 };
 
 pub fn user() -> User {
@@ -114,6 +114,25 @@ pub fn oauth_state() -> OauthState {
         created_at: CREATED,
         expires_at: EXPIRES,
         metadata: Some(map([("scope", json!("contacts"))])),
+    }
+}
+
+pub fn answer() -> Answer {
+    let reply = answer::Reply {
+        status: 201,
+        content_type: text("application/json"),
+        headers: Headers::from_iter([("Location", "/v1/keys/key_0000000000000001")]),
+        body: r#"{"key":"hush-answer"}"#.into(),
+    };
+    Answer {
+        caller: "key_0000000000000001".to_owned(),
+        key_hash: "0a1b".to_owned(),
+        account_id: Some(id("acc_0000000000000001")),
+        fingerprint: "2c3d".to_owned(),
+        token: "4e5f".to_owned(),
+        state: answer::State::Done { reply },
+        created_at: CREATED,
+        expires_at: EXPIRES,
     }
 }
 

@@ -260,6 +260,11 @@ const NAMES: &[&str] = &[
     "waitingFor",
     "endedAt",
     "reason",
+    // Answers
+    "caller",
+    "fingerprint",
+    "token",
+    "reply",
     // An account's children, and an invitation.
     "childCount",
     "invitationId",
