@@ -7,9 +7,10 @@
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
 //!   every bound: [`limits`], and how often something may happen: [`sliding`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
-//! - who: [`user`], [`account`], [`member`], [`key`], how people sign in ([`session`], [`ticket`],
-//!   [`token_key`], [`totp`], [`oauth_state`]), what they may do: [`permission`], what they were
-//!   answered: [`answer`], and what they may use and did use: [`plan`], [`usage`];
+//! - who: [`user`], [`account`], [`member`], [`invitation`], [`key`], how people sign in
+//!   ([`session`], [`ticket`], [`token_key`], [`totp`], [`oauth_state`]), what they may do:
+//!   [`permission`], what they were answered: [`answer`], and what they may use and did use:
+//!   [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
@@ -35,6 +36,7 @@ pub mod secret;
 // Who: people, the accounts they work in, and what they may spend.
 pub mod account;
 pub mod answer;
+pub mod invitation;
 pub mod key;
 pub mod member;
 pub mod oauth_state;
@@ -104,6 +106,7 @@ pub use event::Event;
 pub use headers::Headers;
 pub use hook::Hook;
 pub use id::Id;
+pub use invitation::Invitation;
 pub use key::Key;
 pub use member::Member;
 pub use notification::Notification;

@@ -32,7 +32,7 @@ use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
 use crate::ingest::HandOver;
-use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
+use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
 use crate::parcel::Parcel;
@@ -468,7 +468,7 @@ pub(crate) fn lane_of(way: &Way, lane: delivery::Lane) -> LaneOf {
         id: LaneId { connection: connection.id, lane },
         account: connection.account_id,
         source: connection.source_id,
-        terms: crate::terms::of(connection, lane),
+        terms: Terms { open: way.hold().is_none(), ..crate::terms::of(connection, lane) },
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) mod connection;
 pub(crate) mod delivery;
 pub(crate) mod event;
 pub(crate) mod hook;
+pub(crate) mod invitation;
 pub(crate) mod key;
 pub(crate) mod member;
 pub(crate) mod notification;

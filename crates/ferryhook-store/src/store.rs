@@ -15,9 +15,9 @@ use crate::note::Note;
 use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
-    Accounts, Activities, Answers, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger,
-    Members, Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sessions,
-    Sources, Tickets, TokenKeys, UsageDays, Users,
+    Accounts, Activities, Answers, Attempts, Connections, Deliveries, Events, Hooks, Installation,
+    Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans, Rejections, Replays,
+    Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -55,6 +55,14 @@ impl Store {
 
     pub fn members(&self) -> Members<'_> {
         Members(self)
+    }
+
+    pub fn invitations(&self) -> Invitations<'_> {
+        Invitations(self)
+    }
+
+    pub fn installation(&self) -> Installation<'_> {
+        Installation(self)
     }
 
     pub fn keys(&self) -> Keys<'_> {

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ferryhook_core::connection::{OrderingPolicy, Status};
+use ferryhook_core::connection::OrderingPolicy;
 use ferryhook_core::delivery::{Cancel, Consequence, Failure, Hold, Next, Outcome, State};
 use ferryhook_core::{Delivery, Event, Timestamp};
 use ferryhook_net::client::Timing;
@@ -85,11 +85,10 @@ impl Courier {
                 };
                 self.without_attempt(of, |now| hand.delivery().cancel(reason, now))
             }
-            Some(way) if way.connection.status == Status::Paused => {
-                let hold = |now| hand.delivery().hold(Hold::ConnectionPaused, now);
-                self.without_attempt(of, hold)
-            }
-            Some(way) => self.with_attempt(of, &hand, way).await,
+            Some(way) => match way.hold() {
+                Some(reason) => self.without_attempt(of, |now| hand.delivery().hold(reason, now)),
+                None => self.with_attempt(of, &hand, way).await,
+            },
         };
         self.settle(of, hand, outcomes, since).await
     }
