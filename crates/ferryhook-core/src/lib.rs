@@ -7,8 +7,9 @@
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
 //!   every bound: [`limits`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
-//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], and what they may use and
-//!   did use: [`plan`], [`usage`];
+//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], what they may do and were
+//!   answered: [`permission`], [`answer`]
+//!   and what they may use and did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
@@ -32,9 +33,11 @@ pub mod secret;
 
 // Who: people, the accounts they work in, and what they may spend.
 pub mod account;
+pub mod answer;
 pub mod key;
 pub mod member;
 pub mod oauth_state;
+pub mod permission;
 pub mod plan;
 pub mod usage;
 pub mod user;
@@ -84,6 +87,7 @@ pub mod samples;
 
 pub use account::Account;
 pub use activity::Activity;
+pub use answer::Answer;
 pub use attempt::Attempt;
 pub use body::Body;
 pub use claim::Claim;

@@ -44,15 +44,21 @@ pub const TIMEOUT_MS_MAX: u32 = 30_000;
 pub const ERROR_CHARACTERS_KEPT: usize = 200;
 
 /// What people may write into a source or a connection. One source with all its connections is
-/// one commit.
+/// one commit, with room for the line in the audit log.
 pub const NAME_CHARACTERS_MAX: usize = 100;
-pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 1;
+pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 2;
 pub const URL_BYTES_MAX: usize = 2048;
 pub const SECRET_BYTES_MAX: usize = 1024;
 pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;
 pub const CUSTOM_RESPONSE_BYTES_MAX: usize = 16 * 1024;
 pub const CONCURRENCY_MAX: u16 = 1_000;
 pub const RATE_PER_SECOND_MAX: u32 = 100_000;
+
+/// What is kept of an answer to a request with an `Idempotency-Key`, and for how long. Sealed, the
+/// largest one still fits an item. A larger one is not kept.
+pub const ANSWER_BODY_BYTES_MAX: usize = 256 * 1024;
+pub const ANSWER_HEADERS_BYTES_MAX: usize = 4 * 1024;
+pub const ANSWER_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a replaced secret is still honoured.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);

@@ -40,10 +40,11 @@ pub enum Kind {
     /// Holds a value (an e-mail address, a key's hash) for one owner.
     Unique = 20,
     Replay = 21,
+    Answer = 23,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 21] = [
+    pub const ALL: [Kind; 22] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -65,6 +66,7 @@ impl Kind {
         Kind::OauthState,
         Kind::Unique,
         Kind::Replay,
+        Kind::Answer,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -98,12 +100,14 @@ impl Kind {
             Self::OauthState => "oauth state",
             Self::Unique => "unique value",
             Self::Replay => "replay",
+            Self::Answer => "answer",
         }
     }
 
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
+            Self::Answer => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

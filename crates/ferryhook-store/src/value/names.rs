@@ -260,6 +260,12 @@ const NAMES: &[&str] = &[
     "waitingFor",
     "endedAt",
     "reason",
+    // Answers
+    "caller",
+    "fingerprint",
+    "token",
+    "reply",
+    "ttl",
 ];
 
 #[cfg(test)]

@@ -19,9 +19,11 @@ mod cast;
 mod probe;
 mod yielding;
 
+mod answers;
 mod gateway;
 mod ledger;
 mod lists;
+mod notes;
 mod races;
 mod replays;
 mod rows;
@@ -295,6 +297,25 @@ macro_rules! conformance {
                     rejections_are_listed_by_source,
                     a_rejection_can_be_found_and_deleted,
                     a_rejection_is_let_in_once,
+                ;
+                answers:
+                    the_first_to_ask_is_told_to_do_it,
+                    a_repetition_hears_the_same_answer,
+                    the_same_key_of_another_caller_is_another_request,
+                    another_request_under_the_same_key_is_told,
+                    one_who_died_is_replaced_and_told_if_they_live,
+                    what_was_abandoned_is_done_anew,
+                    an_answer_is_kept_for_a_day,
+                    an_answer_at_the_bound_is_kept_and_one_above_is_not,
+                    of_many_who_ask_at_once_one_does_it,
+                ;
+                notes:
+                    a_change_and_its_line_in_the_log_are_one_commit,
+                    a_refused_change_is_not_in_the_log,
+                    a_second_change_is_not_noted_again,
+                    a_noted_change_still_says_what_is_taken,
+                    what_is_buffered_is_not_noted,
+                    nothing_is_noted_without_a_change,
                 ;
                 replays:
                     a_replay_is_found_by_its_account_and_by_its_id,
