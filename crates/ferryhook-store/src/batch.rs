@@ -233,8 +233,9 @@ impl Batch {
         self
     }
 
-    /// What this batch deletes is to be really gone after the next [scrub](crate::Engine::scrub).
-    /// None of it was written before `since`, which saves the scrub from looking there.
+    /// What this batch deletes, and what the rows that it changes were before, is to be really gone
+    /// after the next [scrub](crate::engine::Engine::scrub). None of it was written before `since`,
+    /// which saves the scrub from looking there.
     pub fn erasing(mut self, since: Timestamp) -> Self {
         self.erases_since = Some(since);
         self

@@ -41,10 +41,11 @@ pub enum Kind {
     Unique = 20,
     Replay = 21,
     Answer = 23,
+    Erasure = 28,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 22] = [
+    pub const ALL: [Kind; 23] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -67,6 +68,7 @@ impl Kind {
         Kind::Unique,
         Kind::Replay,
         Kind::Answer,
+        Kind::Erasure,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -101,13 +103,14 @@ impl Kind {
             Self::Unique => "unique value",
             Self::Replay => "replay",
             Self::Answer => "answer",
+            Self::Erasure => "erasure",
         }
     }
 
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
-            Self::Answer => Table::Main,
+            Self::Answer | Self::Erasure => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

@@ -75,6 +75,7 @@ fn full() -> Vec<Sample> {
         sample(&Unique::email("Ada@Example.com", &samples::user().id)),
         sample(&samples::replay()),
         sample(&samples::answer()),
+        sample(&samples::erasure()),
     ]
 }
 
@@ -107,6 +108,9 @@ fn variations() -> Vec<Sample> {
             },
             ..samples::replay()
         }),
+        sample(&samples::erasure().cancel(samples::UPDATED)),
+        sample(&samples::erasure().looked_through(samples::UPDATED)),
+        sample(&samples::erasure().looked_through(samples::UPDATED).scrubbed(samples::UPDATED)),
         sample(&samples::replay().finish(samples::UPDATED)),
         sample(&samples::replay().cancel(samples::UPDATED)),
         sample(&samples::replay().fail("the connection is gone", samples::UPDATED)),

@@ -266,6 +266,14 @@ const NAMES: &[&str] = &[
     "token",
     "reply",
     "ttl",
+    // Erasures
+    "erasureId",
+    "what",
+    "subject",
+    "paths",
+    "erased",
+    "lookedAt",
+    "outcome",
 ];
 
 #[cfg(test)]

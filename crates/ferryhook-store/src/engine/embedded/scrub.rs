@@ -57,11 +57,11 @@ impl Erased {
     }
 }
 
-/// What a batch that erases notes: one for each row that it deletes.
+/// What a batch that erases notes: one for each row that it deletes or changes.
 pub(super) fn notes(changes: &[Change], since: i64) -> Vec<Change> {
     let value = codec::count_value(u64::try_from(since).unwrap_or(0));
     let note = |change: &Change| match change {
-        Change::Delete { key, .. } => {
+        Change::Delete { key, .. } | Change::Patch { key, .. } => {
             let key = layout::erased_note(fresh::hash(key)).into();
             Some(Change::Note { key, value: value.clone() })
         }

@@ -88,6 +88,7 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::Unique => as_a::<Unique>(row),
         Kind::Replay => as_a::<Replay>(row),
         Kind::Answer => as_a::<Answer>(row),
+        Kind::Erasure => as_a::<ferryhook_core::Erasure>(row),
     }
 }
 
