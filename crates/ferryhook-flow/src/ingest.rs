@@ -363,6 +363,9 @@ impl Door {
             let events = self.store.events();
             let accepted = match rejection.as_ref().filter(|_| rest.is_empty()) {
                 Some(rejection) => events.readmit(&arrivals, rejection).await,
+                None if route.erased_until.is_some_and(|until| now < until) => {
+                    events.accept_after_erasures(&arrivals).await
+                }
                 None => events.accept(&arrivals).await,
             };
             let accepted = accepted.map_err(|error| self.store_away(&error))?;
