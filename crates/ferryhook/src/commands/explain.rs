@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::event::Status;
+use ferryhook_core::explained::{Change, Explained, Verdict};
 use ferryhook_core::filter::Explanation as Clauses;
-use ferryhook_flow::explain::{Change, Explained, Verdict};
 
 use super::columns::plain;
 use super::events::story;

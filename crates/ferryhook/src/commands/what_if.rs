@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use ferryhook_flow::explain::Verdict;
+use ferryhook_core::explained::Verdict;
 
 use super::columns::{Columns, plain};
 use super::{answered, explain, input, print_json, runtime};

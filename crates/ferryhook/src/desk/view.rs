@@ -2,11 +2,11 @@
 
 use ferryhook_core::delivery::{Lane, State};
 use ferryhook_core::event::{Origin, Status};
+use ferryhook_core::explained::{Compared, Explained, Verdict};
 use ferryhook_core::replay::{Counts, Filter, Position, Selection};
 use ferryhook_core::{
     Attempt, Connection, Delivery, Event, Id, Rejection, Replay, Source, Timestamp, replay,
 };
-use ferryhook_flow::explain::{Compared, Explained, Verdict};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

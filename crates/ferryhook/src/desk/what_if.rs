@@ -2,9 +2,10 @@
 
 use ferryhook_api::manifest::Rules;
 use ferryhook_core::event::Status;
+use ferryhook_core::explained::Compared;
 use ferryhook_core::replay::{Filter, Position};
 use ferryhook_core::{Connection, connection};
-use ferryhook_flow::explain::{Compared, Trial};
+use ferryhook_flow::explain::Trial;
 use ferryhook_flow::replay::Search;
 
 use super::orders::WhatIf;
