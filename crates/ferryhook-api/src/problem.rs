@@ -7,6 +7,7 @@ use axum::extract::Path;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use ferryhook_net::problem;
+use ferryhook_store::StoreError;
 
 use crate::request::RequestId;
 
@@ -23,6 +24,30 @@ impl Problem {
     /// `detail` is for people and may change; it holds no secrets and no causes.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into(), errors: Vec::new() }
+    }
+
+    /// One thing is wrong: `pointer` is where in the body (RFC 6901), or the parameter's name.
+    pub fn invalid(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        let error = FieldError { pointer: pointer.into(), message: message.into() };
+        Self::invalid_all(vec![error])
+    }
+
+    pub fn invalid_all(errors: Vec<FieldError>) -> Self {
+        Self::new(Code::Validation, "The request is not valid; errors says where.")
+            .with_errors(errors)
+    }
+
+    /// The one answer for what is not there and for what is somebody else's.
+    pub fn not_found() -> Self {
+        Self::new(Code::NotFound, "There is no such thing, or it is not yours to see.")
+    }
+
+    pub fn internal() -> Self {
+        Self::new(Code::Internal, "Something failed on our side.")
+    }
+
+    pub fn code(&self) -> Code {
+        self.code
     }
 
     #[must_use]
@@ -43,9 +68,36 @@ impl Problem {
     }
 }
 
+/// Said once here; the client is told what it can do about it, never the cause.
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Refused { .. } => Self::new(
+                Code::Conflict,
+                "Somebody else changed it at the same time. Read it again and repeat the change.",
+            ),
+            StoreError::Unavailable(..) | StoreError::Full(_) => {
+                tracing::warn!(%error, "the store did not do what the API asked for");
+                Self::new(Code::Unavailable, "The store does not answer now. Ask again.")
+            }
+            error => {
+                tracing::error!(%error, "the store refused what the API asked for");
+                Self::internal()
+            }
+        }
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();
+        if self.code == Code::Unauthorized {
+            let scheme = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        if self.code == Code::Unavailable {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
         response.extensions_mut().insert(self);
         response
     }

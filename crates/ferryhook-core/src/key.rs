@@ -1,5 +1,7 @@
 //! A key for programs. The key itself is shown once and never kept; its hash finds this record.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::id::Identified;
@@ -52,6 +54,16 @@ pub enum Permissions {
     Read,
     Write,
     Admin,
+}
+
+impl fmt::Display for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -7,8 +7,8 @@
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
 //!   every bound: [`limits`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
-//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], and what they may use and
-//!   did use: [`plan`], [`usage`];
+//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], what they may do:
+//!   [`permission`], and what they may use and did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
@@ -36,6 +36,7 @@ pub mod account;
 pub mod key;
 pub mod member;
 pub mod oauth_state;
+pub mod permission;
 pub mod plan;
 pub mod usage;
 pub mod user;

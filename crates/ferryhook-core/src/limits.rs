@@ -44,9 +44,9 @@ pub const TIMEOUT_MS_MAX: u32 = 30_000;
 pub const ERROR_CHARACTERS_KEPT: usize = 200;
 
 /// What people may write into a source or a connection. One source with all its connections is
-/// one commit.
+/// one commit, with room for the line in the audit log.
 pub const NAME_CHARACTERS_MAX: usize = 100;
-pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 1;
+pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 2;
 pub const URL_BYTES_MAX: usize = 2048;
 pub const SECRET_BYTES_MAX: usize = 1024;
 pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;

@@ -11,6 +11,7 @@ pub mod batch;
 pub mod engine;
 pub mod error;
 pub mod key;
+mod note;
 pub mod query;
 pub mod record;
 pub mod records;

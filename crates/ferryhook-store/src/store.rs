@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use ferryhook_core::{Env, Timestamp};
+use ferryhook_core::{Activity, Env, Timestamp};
 
 use crate::StoreError;
 use crate::batch::{Batch, Durability};
 use crate::engine::Engine;
 use crate::key::{IndexKey, Key};
+use crate::note::Note;
 use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
@@ -24,11 +25,24 @@ use crate::repositories::{
 pub struct Store {
     engine: Arc<dyn Engine>,
     env: Env,
+    note: Option<Note>,
 }
 
 impl Store {
     pub fn new(engine: Arc<dyn Engine>, env: Env) -> Self {
-        Self { engine, env }
+        Self { engine, env, note: None }
+    }
+
+    /// The same store with a line for the audit log, which the next durable commit made through
+    /// the handle (or a clone of it) takes along as its last action. Only that one: who changes
+    /// two things in two commits notes twice. A commit that fails leaves the line for the next.
+    pub fn noting(&self, activity: Activity) -> Self {
+        Self { note: Some(Note::new(activity)), ..self.clone() }
+    }
+
+    /// Whether the line that this handle was given stands in the log; true if it was given none.
+    pub fn has_noted(&self) -> bool {
+        self.note.as_ref().is_none_or(Note::is_written)
     }
 
     pub fn users(&self) -> Users<'_> {
@@ -153,7 +167,17 @@ impl Store {
 
     /// Durable when it returns.
     pub(crate) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        self.engine.commit(batch, Durability::Synced).await
+        let note = self.note.as_ref().filter(|_| !batch.is_empty());
+        let noted = note.and_then(|note| Some((note, note.take()?)));
+        let Some((note, activity)) = noted else {
+            return self.engine.commit(batch, Durability::Synced).await;
+        };
+        // Last, so that a refusal names the place that the caller knows.
+        let done = self.engine.commit(batch.insert(&activity), Durability::Synced).await;
+        if done.is_err() {
+            note.give_back(activity);
+        }
+        done
     }
 
     /// Visible when it returns, and durable with the next sync: for what a crash may undo because

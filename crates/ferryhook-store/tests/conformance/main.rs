@@ -22,6 +22,7 @@ mod yielding;
 mod gateway;
 mod ledger;
 mod lists;
+mod notes;
 mod races;
 mod replays;
 mod rows;
@@ -295,6 +296,14 @@ macro_rules! conformance {
                     rejections_are_listed_by_source,
                     a_rejection_can_be_found_and_deleted,
                     a_rejection_is_let_in_once,
+                ;
+                notes:
+                    a_change_and_its_line_in_the_log_are_one_commit,
+                    a_refused_change_is_not_in_the_log,
+                    a_second_change_is_not_noted_again,
+                    a_noted_change_still_says_what_is_taken,
+                    what_is_buffered_is_not_noted,
+                    nothing_is_noted_without_a_change,
                 ;
                 replays:
                     a_replay_is_found_by_its_account_and_by_its_id,
