@@ -59,7 +59,11 @@ pub async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
 }
 
 /// What would be done, and with which event if not with this one.
-async fn judge(event: &Event, way: &Way, scripts: &Scripts) -> (Verdict, Option<Box<Event>>) {
+pub(crate) async fn judge(
+    event: &Event,
+    way: &Way,
+    scripts: &Scripts,
+) -> (Verdict, Option<Box<Event>>) {
     let is_wanted = way.types().map(|types| types.wants(event.event_type.as_deref()));
     let wanted = match is_wanted {
         Ok(false) => return (Verdict::OtherType, None),
