@@ -15,8 +15,8 @@ use crate::openapi::Sketch;
 use crate::problem::Problem;
 use crate::router::App;
 
-pub use answers::{Accepted, Created, Done, Found, Listed, Raw, Redirect, Tagged};
 pub(crate) use answers::NextCursor;
+pub use answers::{Accepted, Created, Done, Found, Listed, Raw, Redirect, Tagged};
 pub(crate) use condition::has;
 pub use condition::{Condition, ETag};
 pub use parameters::{Asked, In, PathPart};

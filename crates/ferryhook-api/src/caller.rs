@@ -19,7 +19,7 @@ use crate::router::App;
 use crate::visit::{Deed, Visit};
 
 pub use person::Person;
-pub(crate) use proof::{Proof, prove};
+pub(crate) use proof::{Proof, hash, prove};
 pub use standing::{Standing, standing};
 
 #[derive(Debug, Clone)]

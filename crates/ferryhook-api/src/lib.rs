@@ -27,12 +27,18 @@ pub mod health;
 pub mod openapi;
 pub mod page;
 
+// The nouns.
+pub mod whoami;
+
 // Configuration as a file, and whom it belongs to.
 pub mod apply;
 pub mod export;
 pub mod manifest;
 pub mod owner;
 
+#[cfg(test)]
+pub(crate) mod trial;
+
 pub use health::Readiness;
 pub use problem::{Code, Problem};
-pub use router::{App, router};
+pub use router::{App, Bell, Settings, router};

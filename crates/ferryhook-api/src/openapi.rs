@@ -70,7 +70,8 @@ pub fn document(routes: &[Route]) -> OpenApi {
 
 /// As it is published: with the fields in the order of the standard.
 pub fn json(routes: &[Route]) -> Value {
-    serde_json::to_value(document(routes)).unwrap_or_else(|error| json!({"error": error.to_string()}))
+    serde_json::to_value(document(routes))
+        .unwrap_or_else(|error| json!({"error": error.to_string()}))
 }
 
 /// `/openapi.json`

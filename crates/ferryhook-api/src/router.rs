@@ -18,7 +18,7 @@ use crate::health::{self, Readiness};
 use crate::limiter::Limiter;
 use crate::problem::{self, Code, Problem};
 use crate::route::Route;
-use crate::{docs, openapi, request};
+use crate::{docs, openapi, request, whoami};
 
 /// Rung after each change of a source or its connections.
 pub type Bell = Arc<dyn Fn(Changed) + Send + Sync>;
@@ -51,7 +51,11 @@ pub struct Settings {
 /// The table: address, name, who may, what it does, and the function that does it.
 #[rustfmt::skip]
 pub fn routes() -> Vec<Route> {
+    use crate::route::Access::*;
+    use crate::route::*;
+    use ferryhook_core::member::Role::*;
     vec![
+        get("/v1/whoami", "whoami", Role(Viewer), "Says who is calling, and in which account.", whoami::show),
     ]
 }
 
@@ -62,7 +66,8 @@ pub fn router(app: App) -> Router {
         .route("/metrics", plain(health::metrics))
         .route("/problems/{code}", plain(problem::explain))
         .route("/openapi.json", plain(openapi::show))
-        .route("/docs", plain(docs::show));
+        .route("/docs", plain(docs::show))
+        .route("/docs/style.css", plain(docs::style));
     for route in routes() {
         let gate = from_fn_with_state(Gate::of(&app, &route), gate::pass);
         router = router.route(route.path, route.handler.route_layer(gate));

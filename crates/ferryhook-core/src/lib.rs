@@ -7,8 +7,9 @@
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
 //!   every bound: [`limits`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
-//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], what they may do:
-//!   [`permission`], and what they may use and did use: [`plan`], [`usage`];
+//! - who: [`user`], [`account`], [`member`], [`key`], how people sign in ([`session`], [`ticket`],
+//!   [`token_key`], [`totp`], [`oauth_state`]), what they may do: [`permission`], what they were
+//!   answered: [`answer`], and what they may use and did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
@@ -33,11 +34,16 @@ pub mod secret;
 
 // Who: people, the accounts they work in, and what they may spend.
 pub mod account;
+pub mod answer;
 pub mod key;
 pub mod member;
 pub mod oauth_state;
 pub mod permission;
 pub mod plan;
+pub mod session;
+pub mod ticket;
+pub mod token_key;
+pub mod totp;
 pub mod usage;
 pub mod user;
 
@@ -87,6 +93,7 @@ pub mod samples;
 
 pub use account::Account;
 pub use activity::Activity;
+pub use answer::Answer;
 pub use attempt::Attempt;
 pub use body::Body;
 pub use claim::Claim;
@@ -107,8 +114,11 @@ pub use replay::Replay;
 pub use run::Run;
 pub use schedule::Schedule;
 pub use secret::Secret;
+pub use session::Session;
 pub use source::Source;
+pub use ticket::Ticket;
 pub use time::Timestamp;
+pub use token_key::TokenKey;
 pub use usage::Usage;
 pub use user::User;
 

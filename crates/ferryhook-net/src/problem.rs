@@ -165,12 +165,24 @@ impl Code {
             Code::LoopDetected => {
                 "The event has passed through gateways too often: a destination leads back here."
             }
-            Code::Conflict => "What you asked for does not go together with what is there: a name is taken, or it has changed.",
-            Code::PreconditionFailed => "The header If-Match names a state that is no longer the present one.",
-            Code::UnsupportedMediaType => "The body must be JSON, and its Content-Type must say so.",
-            Code::IdempotencyKeyReused => "The Idempotency-Key was used before, with another body or address.",
-            Code::PlanLimitReached => "The plan has a bound on how many of these an account may have.",
-            Code::AccountSuspended => "Nothing of it is lost; whoever suspended it can let it go on.",
+            Code::Conflict => {
+                "What you asked for does not go together with what is there: a name is taken, or it has changed."
+            }
+            Code::PreconditionFailed => {
+                "The header If-Match names a state that is no longer the present one."
+            }
+            Code::UnsupportedMediaType => {
+                "The body must be JSON, and its Content-Type must say so."
+            }
+            Code::IdempotencyKeyReused => {
+                "The Idempotency-Key was used before, with another body or address."
+            }
+            Code::PlanLimitReached => {
+                "The plan has a bound on how many of these an account may have."
+            }
+            Code::AccountSuspended => {
+                "Nothing of it is lost; whoever suspended it can let it go on."
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod unique;
 
 pub(crate) mod account;
 pub(crate) mod activity;
+pub(crate) mod answer;
 pub(crate) mod attempt;
 pub(crate) mod claim;
 pub(crate) mod connection;
@@ -32,7 +33,10 @@ pub(crate) mod rejection;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schedule;
+pub(crate) mod session;
 pub(crate) mod source;
+pub(crate) mod ticket;
+pub(crate) mod token_key;
 pub(crate) mod usage;
 pub(crate) mod user;
 

@@ -13,6 +13,7 @@ use crate::record::Stored;
 
 mod accounts;
 mod activities;
+mod answers;
 mod attempts;
 mod connections;
 mod deliveries;
@@ -28,12 +29,16 @@ mod rejections;
 mod replays;
 mod runs;
 mod schedules;
+mod sessions;
 mod sources;
+mod tickets;
+mod token_keys;
 mod usage;
 mod users;
 
 pub use accounts::Accounts;
 pub use activities::Activities;
+pub use answers::{Answering, Answers, Asked};
 pub use attempts::Attempts;
 pub use connections::Connections;
 pub use deliveries::{Begun, Deliveries};
@@ -49,7 +54,10 @@ pub use rejections::Rejections;
 pub use replays::Replays;
 pub use runs::Runs;
 pub use schedules::Schedules;
+pub use sessions::Sessions;
 pub use sources::{Edit, Sources};
+pub use tickets::Tickets;
+pub use token_keys::TokenKeys;
 pub use usage::UsageDays;
 pub use users::Users;
 

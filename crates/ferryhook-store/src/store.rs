@@ -15,9 +15,9 @@ use crate::note::Note;
 use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
-    Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger, Members,
-    Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sources, UsageDays,
-    Users,
+    Accounts, Activities, Answers, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger,
+    Members, Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sessions,
+    Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -59,6 +59,18 @@ impl Store {
 
     pub fn keys(&self) -> Keys<'_> {
         Keys(self)
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    pub fn tickets(&self) -> Tickets<'_> {
+        Tickets(self)
+    }
+
+    pub fn token_keys(&self) -> TokenKeys<'_> {
+        TokenKeys(self)
     }
 
     pub fn oauth_states(&self) -> OauthStates<'_> {
@@ -117,12 +129,20 @@ impl Store {
         Activities(self)
     }
 
+    pub fn answers(&self) -> Answers<'_> {
+        Answers(self)
+    }
+
     pub fn notifications(&self) -> Notifications<'_> {
         Notifications(self)
     }
 
     pub fn hooks(&self) -> Hooks<'_> {
         Hooks(self)
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
     }
 
     pub(crate) fn now(&self) -> Timestamp {

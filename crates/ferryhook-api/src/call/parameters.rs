@@ -5,9 +5,9 @@ use axum::http::request::Parts;
 use ferryhook_core::Id;
 use ferryhook_core::id::Identified;
 use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
 use utoipa::openapi::path::ParameterIn;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
-use utoipa::{IntoParams, PartialSchema};
 
 use super::Describes;
 use crate::openapi::Sketch;
@@ -82,14 +82,4 @@ impl<T: IntoParams> Describes for Asked<T> {
             sketch.parameter(parameter);
         }
     }
-}
-
-/// For fields that hold an id: what an id of that sort looks like.
-pub fn id_schema<T: Identified>() -> Schema {
-    let mut found = None;
-    <Id<T> as PathPart>::schemas(&mut |schema| found = Some(schema));
-    found.unwrap_or_else(|| match String::schema() {
-        utoipa::openapi::RefOr::T(schema) => schema,
-        utoipa::openapi::RefOr::Ref(_) => Schema::default(),
-    })
 }

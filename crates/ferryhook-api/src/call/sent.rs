@@ -109,9 +109,8 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
 
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let body: T = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        Problem::invalid(pointer(error.path()), says(error.inner()))
-    })?;
+    let body: T = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| Problem::invalid(pointer(error.path()), says(error.inner())))?;
     reader.end().map_err(|error| Problem::invalid("", says(&error)))?;
     Ok(body)
 }

@@ -4,14 +4,16 @@ use std::fmt;
 
 use axum::http::StatusCode;
 use ferryhook_net::problem;
+use utoipa::ToSchema;
 use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::{
+    Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
+};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::response::{Response, ResponseBuilder};
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaFormat, KnownFormat, Type};
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
-use utoipa::ToSchema;
 
 use super::Named;
 use crate::problem::Code;
@@ -31,9 +33,10 @@ pub struct Sketch {
 
 impl Sketch {
     pub(crate) fn new(route: &Route) -> Self {
-        let names = route.path.split('/').filter_map(|part| {
-            part.strip_prefix('{').and_then(|part| part.strip_suffix('}'))
-        });
+        let names = route
+            .path
+            .split('/')
+            .filter_map(|part| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')));
         let names: Vec<_> = names.rev().map(str::to_owned).collect();
         let mut failures = vec![Code::Validation, Code::RateLimited, Code::Internal];
         failures.push(Code::Unavailable);

@@ -3,6 +3,7 @@
 //! No index can promise that, so the value is a row of its own: inserted in the commit that
 //! claims it, deleted in the commit that gives it up.
 
+use ferryhook_core::user::Identity;
 use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
@@ -21,6 +22,10 @@ pub struct Unique {
 impl Unique {
     pub(crate) fn email(email: &str, owner: &impl ToString) -> Self {
         Self { value: super::user::email_value(email), owner_id: owner.to_string() }
+    }
+
+    pub(crate) fn identity(identity: Identity, id: &str, owner: &impl ToString) -> Self {
+        Self { value: super::user::identity_value(identity, id), owner_id: owner.to_string() }
     }
 
     pub(crate) fn key_hash(hash: &str, owner: &impl ToString) -> Self {

@@ -260,6 +260,28 @@ const NAMES: &[&str] = &[
     "waitingFor",
     "endedAt",
     "reason",
+    // Answers
+    "caller",
+    "fingerprint",
+    "token",
+    "reply",
+    "ttl",
+    // Session, Ticket, TokenKey, and what signing in needs of a User
+    "sessionId",
+    "epoch",
+    "familyHash",
+    "tokenHashes",
+    "replacedHashes",
+    "rotatedAt",
+    "generation",
+    "ticketHash",
+    "purpose",
+    "tries",
+    "privateKey",
+    "totpSecret",
+    "totpLastStep",
+    "recoveryCodes",
+    "sessionEpoch",
 ];
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod cast;
 mod probe;
 mod yielding;
 
+mod answers;
 mod gateway;
 mod ledger;
 mod lists;
@@ -27,6 +28,7 @@ mod races;
 mod replays;
 mod rows;
 mod service;
+mod sign_in;
 mod triggers;
 
 /// How each engine is had. An error skips the case and is printed as its reason.
@@ -297,6 +299,17 @@ macro_rules! conformance {
                     a_rejection_can_be_found_and_deleted,
                     a_rejection_is_let_in_once,
                 ;
+                answers:
+                    the_first_to_ask_is_told_to_do_it,
+                    a_repetition_hears_the_same_answer,
+                    the_same_key_of_another_caller_is_another_request,
+                    another_request_under_the_same_key_is_told,
+                    one_who_died_is_replaced_and_told_if_they_live,
+                    what_was_abandoned_is_done_anew,
+                    an_answer_is_kept_for_a_day,
+                    an_answer_at_the_bound_is_kept_and_one_above_is_not,
+                    of_many_who_ask_at_once_one_does_it,
+                ;
                 notes:
                     a_change_and_its_line_in_the_log_are_one_commit,
                     a_refused_change_is_not_in_the_log,
@@ -336,6 +349,21 @@ macro_rules! conformance {
                     pushed_events_are_listed_by_status_while_they_need_someone,
                     a_deleted_event_leaves_every_list,
                     windows_may_be_open_at_either_end,
+                ;
+                sign_in:
+                    a_session_begins_if_the_user_is_as_they_were,
+                    a_session_is_renewed_by_one,
+                    sessions_are_listed_for_their_user_and_end,
+                    a_session_is_gone_when_its_time_is_over,
+                    the_others_end_together_with_the_change,
+                    a_ticket_is_found_by_its_text_and_taken_once,
+                    a_ticket_counts_wrong_answers,
+                    a_ticket_runs_out,
+                    a_ticket_is_redeemed_together_with_the_change,
+                    token_keys_are_listed_from_the_newest_and_forgotten,
+                    an_identity_belongs_to_one_user,
+                    an_identity_is_given_up_with_the_user,
+                    of_many_who_sign_in_with_one_code_one_does,
                 ;
                 service:
                     service_accounts_get_account_by_id,
