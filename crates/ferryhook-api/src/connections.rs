@@ -34,7 +34,8 @@ use change::change;
 pub use test::{Sample, TestOrder, Tested, test};
 pub use view::{ConnectionView, NewConnection};
 pub use what_if::{
-    EVENTS_MAX, EXAMPLES_MAX, Example, Extent, Place, Tried, Verdicts, try_rules, what_if,
+    EVENTS_MAX, EXAMPLES_MAX, Example, Extent, Place, RuleSettings, Tried, Verdicts, WhatIfOrder,
+    try_rules, what_if,
 };
 
 /// How much of the list is wanted.
@@ -187,12 +188,9 @@ fn standing(app: &App, was: &Connection, status: Status) -> Connection {
     match was.status == status {
         true => was.clone(),
         // It said why nobody asked for the status; now somebody has.
-        false => Connection {
-            status,
-            status_reason: None,
-            updated_at: app.env.now(),
-            ..was.clone()
-        },
+        false => {
+            Connection { status, status_reason: None, updated_at: app.env.now(), ..was.clone() }
+        }
     }
 }
 

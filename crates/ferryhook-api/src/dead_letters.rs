@@ -21,7 +21,7 @@ use crate::router::App;
 use crate::works::Works;
 use crate::{limits, owned};
 
-pub use failures::{SUSPECTS, failures};
+pub use failures::{SUSPECTS, failures, shown};
 
 /// How much of the list is wanted.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
@@ -100,7 +100,7 @@ pub async fn list_failures(
     let store = &app.store;
     let (failed, next) =
         failures(store, caller.account(), &SUSPECTS, slice, limits::LOOKED_AT_MAX).await?;
-    let data = failures::shown(store, &failed).await?;
+    let data = shown(store, &failed).await?;
     let cursor = next.map(|next| cursors.write(&next));
     Ok(Listed(Page { data, has_more: cursor.is_some(), cursor }))
 }
@@ -140,8 +140,7 @@ pub async fn redrive(
     let mut details = Map::new();
     details.insert("events".to_owned(), events.len().into());
     let account = caller.account();
-    let store =
-        caller.noting(&app, "dead_letters_redriven", "account", account.as_str(), details);
+    let store = caller.noting(&app, "dead_letters_redriven", "account", account.as_str(), details);
     let told = drive_again(&store, &*app.works, &events).await;
     Ok(Found(Redriven { has_more, ..told }))
 }

@@ -19,11 +19,14 @@ use ferryhook_net::client::Guard;
 use reader::{At, Reading, Way};
 use tree::{Node, Place, Value};
 
-pub(crate) use connection::FIELDS as CONNECTION_FIELDS;
 pub use connection::ConnectionSpec;
+#[cfg(test)]
+pub(crate) use connection::FIELDS as CONNECTION_FIELDS;
 pub use rules::Rules;
-pub(crate) use source::{FIELDS as SOURCE_FIELDS, has_types};
+#[cfg(test)]
+pub(crate) use source::FIELDS as SOURCE_FIELDS;
 pub use source::SourceSpec;
+pub(crate) use source::has_types;
 
 const SECRET: &str = "$secret";
 
@@ -65,7 +68,7 @@ impl Complaint {
 
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, path, message } = self;
+        let Self { line, column, path, message, .. } = self;
         match path.is_empty() {
             true => write!(f, "{line}:{column}: {message}"),
             false => write!(f, "{line}:{column}: {path}: {message}"),

@@ -50,5 +50,5 @@ impl From<&Provider> for ProviderView {
 
 /// `GET /v1/providers`
 pub async fn list(State(_): State<App>, _: Caller) -> ApiResult<Listed<ProviderView>> {
-    Ok(Listed(Page::whole(providers::all().iter().map(ProviderView::from).collect())))
+    Ok(Listed(Page::whole(providers::all().map(ProviderView::from).collect())))
 }

@@ -116,11 +116,8 @@ pub async fn again(
 ) -> Result<ReplayTold, Refusal> {
     let told = works.replay(store, event, to).await?;
     let called = names::of_connections(store, told.iter().map(|(id, _)| *id)).await?;
-    let line = |(id, what)| ReplayLine {
-        connection_id: id,
-        connection: called.get(&id).cloned(),
-        what,
-    };
+    let line =
+        |(id, what)| ReplayLine { connection_id: id, connection: called.get(&id).cloned(), what };
     Ok(ReplayTold {
         event_id: event.id,
         connections: told.into_iter().map(line).collect(),

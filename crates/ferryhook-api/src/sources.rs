@@ -155,9 +155,8 @@ pub async fn update(
     condition: Condition,
     Sent(patch): Sent<Patch<NewSource>>,
 ) -> ApiResult<Tagged<SourceView>> {
-    let changed = change(&app, &caller, id, &condition, "source_updated", |was| {
-        patched(&app, was, &patch)
-    });
+    let changed =
+        change(&app, &caller, id, &condition, "source_updated", |was| patched(&app, was, &patch));
     let now = changed.await?;
     Ok(SourceView::new(&now, &address).tagged())
 }

@@ -19,6 +19,7 @@ use tower::ServiceExt;
 
 use crate::caller::hash;
 use crate::cursors::Cursors;
+use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
 pub(crate) struct Trial {
@@ -66,6 +67,8 @@ pub(crate) fn app() -> App {
         cursors: Cursors::new(&[7; 32]),
         limiter: Default::default(),
         settings: Arc::default(),
+        works: Arc::new(Nobody),
+        turns: Arc::default(),
     }
 }
 

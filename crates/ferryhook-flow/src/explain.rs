@@ -1,6 +1,6 @@
 //! Explain: what the rules of a connection make of an event, and why.
 //!
-//! Asked by people about events that are stored, with the rules as they are ([`explain`]) or as
+//! Asked by people about events that are stored, with the rules as they are ([`at`]) or as
 //! they might be ([`Trial`]). It runs the very rules that deliveries run, and has no effect:
 //! nothing is stored, sent or counted.
 
@@ -12,7 +12,7 @@ use ferryhook_core::delivery::Cancel;
 use ferryhook_core::explained::{Explained, Transformed, Verdict};
 use ferryhook_core::filter::Seen;
 use ferryhook_core::transform::Outcome;
-use ferryhook_core::{Connection, Event};
+use ferryhook_core::{Connection, Event, Timestamp};
 
 use crate::routes::Way;
 use crate::scripts::Scripts;
@@ -20,7 +20,17 @@ use crate::shape::{self, Shape};
 
 pub use trial::Trial;
 
-pub async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
+/// What the rules of this connection make of it now.
+pub async fn at(
+    connection: &Connection,
+    event: &Event,
+    scripts: &Scripts,
+    now: Timestamp,
+) -> Explained {
+    explain(event, &Way::new(connection.clone(), None, now), scripts).await
+}
+
+async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
     let Connection { id, name, event_types, pipeline_order, .. } = &way.connection;
     let (verdict, _) = judge(event, way, scripts).await;
     let mut explained = Explained {

@@ -137,7 +137,12 @@ impl Difference {
     }
 }
 
-pub(crate) fn wanted_source(spec: &SourceSpec, was: Option<&Source>, owner: Owner, env: &Env) -> Source {
+pub(crate) fn wanted_source(
+    spec: &SourceSpec,
+    was: Option<&Source>,
+    owner: Owner,
+    env: &Env,
+) -> Source {
     let now = env.now();
     let was = was.cloned().unwrap_or_else(|| new_source(owner, env));
     // Where the provider brings it, the file need not have it.

@@ -112,11 +112,7 @@ impl<'a> At<'a> {
             self.expected("a list");
             return Vec::new();
         };
-        let item = |(place, node)| At {
-            reading: self.reading,
-            node,
-            way: self.way.item(place),
-        };
+        let item = |(place, node)| At { reading: self.reading, node, way: self.way.item(place) };
         nodes.iter().enumerate().map(item).collect()
     }
 

@@ -50,7 +50,11 @@ pub(crate) fn read(text: &str) -> Result<Node, Complaint> {
     let start = Place { line: 1, column: 1 };
     if text.len() > limits::MANIFEST_BYTES_MAX {
         let max = limits::MANIFEST_BYTES_MAX;
-        return Err(Complaint::new(start, &Way::default(), format!("the file is larger than {max} bytes")));
+        return Err(Complaint::new(
+            start,
+            &Way::default(),
+            format!("the file is larger than {max} bytes"),
+        ));
     }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_depth: limits::MANIFEST_DEPTH_MAX },

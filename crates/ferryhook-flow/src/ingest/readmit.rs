@@ -81,7 +81,13 @@ impl Ingest {
             }
         };
         let arrivals = arrivals.map_err(again)?;
-        let work = door.clone().store(route.clone(), arrivals, now, place, Some((rejection, store.clone())));
+        let work = door.clone().store(
+            route.clone(),
+            arrivals,
+            now,
+            place,
+            Some((rejection, store.clone())),
+        );
         let told = adopted::to_its_end(&door.tasks, work).await.map_err(again)?;
         Ok(told.into_iter().filter_map(|told| told.id).collect())
     }

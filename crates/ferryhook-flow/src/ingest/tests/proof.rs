@@ -81,7 +81,9 @@ async fn many_who_let_the_same_in_let_it_in_once() {
     mend(&gate, |source| source.signing_secret = Some(Secret::new(SECRET))).await;
     let rejections = kept(&gate).await;
     let tries = rejections.iter().flat_map(|one| vec![one.clone(); 6]);
-    let told = futures_util::future::join_all(tries.map(|one| gate.ingest.readmit(&gate.store, one))).await;
+    let told =
+        futures_util::future::join_all(tries.map(|one| gate.ingest.readmit(&gate.store, one)))
+            .await;
     assert_eq!(told.iter().filter(|told| told.is_ok()).count(), 3);
     assert_eq!(gate.events().await.len(), 3);
 }
