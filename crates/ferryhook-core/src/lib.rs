@@ -17,7 +17,8 @@
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
 //!   [`dedup`] and [`hops`] at the door, with what the table of [`providers`] knows, then
 //!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
-//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`];
+//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`]; how all
+//!   that is told: [`explained`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -67,6 +68,7 @@ pub mod cloud_events;
 pub mod dedup;
 pub mod destination_auth;
 pub mod event_types;
+pub mod explained;
 pub mod filter;
 pub mod handshake;
 pub mod hops;

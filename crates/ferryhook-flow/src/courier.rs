@@ -10,6 +10,7 @@ mod changes;
 mod consequences;
 pub(crate) mod gate;
 mod queue;
+mod rehearse;
 mod settle;
 
 use std::collections::HashSet;
@@ -42,6 +43,8 @@ use crate::scripts::Scripts;
 use crate::tally::Tally;
 use crate::trace::Sink;
 use gate::{Admission, Gate};
+
+pub use rehearse::Rehearsed;
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]

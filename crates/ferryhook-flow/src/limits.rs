@@ -84,8 +84,6 @@ pub const REPLAY_LEASE: Duration = Duration::from_secs(60);
 pub const REPLAY_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Replays that are looked at to find those whose turn it is.
 pub const REPLAYS_LOOKED_AT_MAX: usize = 1000;
-/// Events that one count looks at.
-pub const COUNTED_MAX: usize = 10_000;
 
 /// Erasures that are done before the store is scrubbed for all of them.
 pub const ERASURES_AT_ONCE: usize = 100;

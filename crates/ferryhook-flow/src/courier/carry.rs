@@ -214,7 +214,7 @@ impl Courier {
         self.attempted(of, delivery, way, made)
     }
 
-    async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Made {
+    pub(super) async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Made {
         let inner = &self.0;
         let shown = match credentials::show(way, &inner.tokens).await {
             Ok(shown) => shown,
