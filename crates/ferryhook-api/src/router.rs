@@ -21,8 +21,8 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    claims, connections, dead_letters, docs, events, openapi, providers, rejections, replays,
-    request, sources, whoami,
+    activities, claims, connections, dead_letters, docs, events, openapi, providers, rejections,
+    replays, request, sources, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -108,6 +108,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
         post("/v1/ledger/release", "ledger.release", Role(Member), "Gives a claim back undone.", claims::release),
+        get("/v1/activities", "activities.list", Role(Manager), "Lists what was done in the account.", activities::list),
         get("/v1/providers", "providers.list", Role(Viewer), "Lists the providers that are known.", providers::list),
     ]
 }
