@@ -18,12 +18,14 @@ pub struct Problem {
     code: Code,
     detail: String,
     errors: Vec<FieldError>,
+    /// After how long it is worth asking again, where that is known.
+    wait_seconds: Option<u64>,
 }
 
 impl Problem {
     /// `detail` is for people and may change; it holds no secrets and no causes.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new() }
+        Self { code, detail: detail.into(), errors: Vec::new(), wait_seconds: None }
     }
 
     /// One thing is wrong: `pointer` is where in the body (RFC 6901), or the parameter's name.
@@ -42,8 +44,21 @@ impl Problem {
         Self::new(Code::NotFound, "There is no such thing, or it is not yours to see.")
     }
 
+    /// Too many have been asked for; `wait_seconds` are told.
+    pub fn too_fast(detail: impl Into<String>, wait_seconds: u64) -> Self {
+        Self { wait_seconds: Some(wait_seconds), ..Self::new(Code::RateLimited, detail) }
+    }
+
     pub fn internal() -> Self {
         Self::new(Code::Internal, "Something failed on our side.")
+    }
+
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    pub fn errors(&self) -> &[FieldError] {
+        &self.errors
     }
 
     pub fn code(&self) -> Code {
@@ -95,8 +110,9 @@ impl IntoResponse for Problem {
             let scheme = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
         }
-        if self.code == Code::Unavailable {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        let wait = self.wait_seconds.or((self.code == Code::Unavailable).then_some(1));
+        if let Some(wait) = wait {
+            response.headers_mut().insert(header::RETRY_AFTER, wait.into());
         }
         response.extensions_mut().insert(self);
         response

@@ -5,7 +5,7 @@
 //!
 //! In reading order:
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
-//!   every bound: [`limits`];
+//!   every bound: [`limits`], and how often something may happen: [`sliding`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
 //! - who: [`user`], [`account`], [`member`], [`key`], how people sign in ([`session`], [`ticket`],
 //!   [`token_key`], [`totp`], [`oauth_state`]), what they may do: [`permission`], and what they may
@@ -25,6 +25,7 @@
 pub mod env;
 pub mod id;
 pub mod limits;
+pub mod sliding;
 pub mod time;
 
 pub mod body;
