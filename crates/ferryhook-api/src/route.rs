@@ -111,3 +111,27 @@ verb!(post, POST);
 verb!(put, PUT);
 verb!(patch, PATCH);
 verb!(delete, DELETE);
+
+/// Who may do what, as a table for people. Made of the routes, so that it is true.
+pub fn access_table(routes: &[Route]) -> String {
+    let mut table = String::from(
+        "# Who may do what\n\n\
+         Made from the table of routes. A member's permissions can make exceptions to their role, \
+         and a key can be bound to some operations. *Person* means somebody who has signed in, \
+         about themselves; *anyone* needs no proof.\n\n\
+         | operation | request | viewer, key `read` | member, key `write` | manager | \
+         admin, key `admin` |\n|---|---|---|---|---|---|\n",
+    );
+    for route in routes {
+        let marks = match route.access {
+            Access::Public => "anyone | anyone | anyone | anyone".to_owned(),
+            Access::Person => "person | person | person | person".to_owned(),
+            Access::Role(needed) => [Role::Viewer, Role::Member, Role::Manager, Role::Admin]
+                .map(|role| if role >= needed { "yes" } else { "–" })
+                .join(" | "),
+        };
+        let Route { method, path, operation, .. } = route;
+        table.push_str(&format!("| `{operation}` | `{method} {path}` | {marks} |\n"));
+    }
+    table
+}

@@ -8,14 +8,14 @@
 //!   every bound: [`limits`], and how often something may happen: [`sliding`];
 //! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
 //! - who: [`user`], [`account`], [`member`], [`key`], how people sign in ([`session`], [`ticket`],
-//!   [`token_key`], [`totp`], [`oauth_state`]), what they may do: [`permission`], and what they may
-//!   use and did use: [`plan`], [`usage`];
+//!   [`token_key`], [`totp`], [`oauth_state`]), what they may do: [`permission`], what they were
+//!   answered: [`answer`], and what they may use and did use: [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
 //!   [`dedup`] and [`hops`] at the door, with what the table of [`providers`] knows, then
 //!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
-//!   what leaves [`signature`], [`outgoing`] and [`traceparent`];
+//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -34,6 +34,7 @@ pub mod secret;
 
 // Who: people, the accounts they work in, and what they may spend.
 pub mod account;
+pub mod answer;
 pub mod key;
 pub mod member;
 pub mod oauth_state;
@@ -60,6 +61,7 @@ pub mod source;
 // What is decided on the way, by functions that only look.
 pub mod cloud_events;
 pub mod dedup;
+pub mod destination_auth;
 pub mod event_types;
 pub mod filter;
 pub mod handshake;
@@ -91,6 +93,7 @@ pub mod samples;
 
 pub use account::Account;
 pub use activity::Activity;
+pub use answer::Answer;
 pub use attempt::Attempt;
 pub use body::Body;
 pub use claim::Claim;

@@ -54,6 +54,12 @@ pub const CUSTOM_RESPONSE_BYTES_MAX: usize = 16 * 1024;
 pub const CONCURRENCY_MAX: u16 = 1_000;
 pub const RATE_PER_SECOND_MAX: u32 = 100_000;
 
+/// What is kept of an answer to a request with an `Idempotency-Key`, and for how long. Sealed, the
+/// largest one still fits an item. A larger one is not kept.
+pub const ANSWER_BODY_BYTES_MAX: usize = 256 * 1024;
+pub const ANSWER_HEADERS_BYTES_MAX: usize = 4 * 1024;
+pub const ANSWER_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How long a replaced secret is still honoured.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
 

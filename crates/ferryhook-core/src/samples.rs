@@ -14,7 +14,7 @@ use crate::{Id, Map, Secret, Timestamp};
 
 pub use gateway::{attempt, claim, connection, delivery, event, rejection, replay, source};
 pub use people::{
-    account, activity, hook, key, member, notification, oauth_state, plan, session, ticket,
+    account, activity, answer, hook, key, member, notification, oauth_state, plan, session, ticket,
     token_key, usage, user,
 };
 pub use syncs::{run, schedule};

@@ -205,19 +205,25 @@ impl Batch {
         self.with(|| difference(was, now).map(|patch| Some(Action::Patch(patch))))
     }
 
+    /// Writes what differs, if this holds instead: for rows that are deleted and made anew, whose
+    /// revisions begin again.
+    pub fn replace_when<T: Record>(self, was: &Stored<T>, now: &T, condition: Condition) -> Self {
+        self.with(|| Ok(Some(Action::Patch(difference(was, now)?.when(condition)))))
+    }
+
     /// A change of attributes that no index and no expiry depends on, without reading first.
     pub fn patch(mut self, patch: Patch) -> Self {
         self.actions.push(Action::Patch(patch));
         self
     }
 
-    pub fn delete<T: Record>(mut self, was: &Stored<T>) -> Self {
-        self.actions.push(Action::Delete(Delete {
-            kind: T::KIND,
-            key: was.key(),
-            condition: Condition::Revision(was.revision),
-            indexes: was.indexes(),
-        }));
+    pub fn delete<T: Record>(self, was: &Stored<T>) -> Self {
+        self.delete_when(&was.record, Condition::Revision(was.revision))
+    }
+
+    pub fn delete_when<T: Record>(mut self, was: &T, condition: Condition) -> Self {
+        let (key, indexes) = (was.key(), was.indexes());
+        self.actions.push(Action::Delete(Delete { kind: T::KIND, key, condition, indexes }));
         self
     }
 

@@ -40,13 +40,14 @@ pub enum Kind {
     /// Holds a value (an e-mail address, a key's hash) for one owner.
     Unique = 20,
     Replay = 21,
+    Answer = 23,
     Session = 24,
     Ticket = 25,
     TokenKey = 26,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 24] = [
+    pub const ALL: [Kind; 25] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -68,6 +69,7 @@ impl Kind {
         Kind::OauthState,
         Kind::Unique,
         Kind::Replay,
+        Kind::Answer,
         Kind::Session,
         Kind::Ticket,
         Kind::TokenKey,
@@ -104,6 +106,7 @@ impl Kind {
             Self::OauthState => "oauth state",
             Self::Unique => "unique value",
             Self::Replay => "replay",
+            Self::Answer => "answer",
             Self::Session => "session",
             Self::Ticket => "ticket",
             Self::TokenKey => "token key",
@@ -113,7 +116,7 @@ impl Kind {
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
-            Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
+            Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

@@ -17,6 +17,7 @@ pub mod unique;
 
 pub(crate) mod account;
 pub(crate) mod activity;
+pub(crate) mod answer;
 pub(crate) mod attempt;
 pub(crate) mod claim;
 pub(crate) mod connection;

@@ -13,6 +13,7 @@ use crate::record::Stored;
 
 mod accounts;
 mod activities;
+mod answers;
 mod attempts;
 mod connections;
 mod deliveries;
@@ -37,6 +38,7 @@ mod users;
 
 pub use accounts::Accounts;
 pub use activities::Activities;
+pub use answers::{Answering, Answers, Asked};
 pub use attempts::Attempts;
 pub use connections::Connections;
 pub use deliveries::{Begun, Deliveries};

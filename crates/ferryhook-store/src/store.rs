@@ -15,9 +15,9 @@ use crate::note::Note;
 use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
-    Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger, Members,
-    Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sessions, Sources,
-    Tickets, TokenKeys, UsageDays, Users,
+    Accounts, Activities, Answers, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger,
+    Members, Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sessions,
+    Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -129,12 +129,20 @@ impl Store {
         Activities(self)
     }
 
+    pub fn answers(&self) -> Answers<'_> {
+        Answers(self)
+    }
+
     pub fn notifications(&self) -> Notifications<'_> {
         Notifications(self)
     }
 
     pub fn hooks(&self) -> Hooks<'_> {
         Hooks(self)
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
     }
 
     pub(crate) fn now(&self) -> Timestamp {

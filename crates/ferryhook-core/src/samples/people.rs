@@ -8,8 +8,9 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::plan::Limits;
 use crate::schedule::ScheduleType;
 use crate::{
-    Account, Activity, Hook, Key, Member, Notification, OauthState, Plan, Session, Ticket,
-    TokenKey, Usage, User, account, key, member, notification, plan, session, ticket, user,
+    Account, Activity, Answer, Headers, Hook, Key, Member, Notification, OauthState, Plan, Session,
+    Ticket, TokenKey, Usage, User, account, answer, key, member, notification, plan, session,
+    ticket, user,
 };
 
 pub fn user() -> User {
@@ -143,6 +144,25 @@ pub fn oauth_state() -> OauthState {
         created_at: CREATED,
         expires_at: EXPIRES,
         metadata: Some(map([("scope", json!("contacts"))])),
+    }
+}
+
+pub fn answer() -> Answer {
+    let reply = answer::Reply {
+        status: 201,
+        content_type: text("application/json"),
+        headers: Headers::from_iter([("Location", "/v1/keys/key_0000000000000001")]),
+        body: r#"{"key":"hush-answer"}"#.into(),
+    };
+    Answer {
+        caller: "key_0000000000000001".to_owned(),
+        key_hash: "0a1b".to_owned(),
+        account_id: Some(id("acc_0000000000000001")),
+        fingerprint: "2c3d".to_owned(),
+        token: "4e5f".to_owned(),
+        state: answer::State::Done { reply },
+        created_at: CREATED,
+        expires_at: EXPIRES,
     }
 }
 

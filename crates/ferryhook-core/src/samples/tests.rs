@@ -295,6 +295,15 @@ fn an_oauth_state() {
     );
 }
 
+#[test]
+fn an_answer() {
+    stored(
+        &answer(),
+        "caller S, keyHash S, accountId? S, fingerprint S, token S, state S, reply M, \
+         createdAt S(iso), ttl N(s)",
+    );
+}
+
 /// A word that no version of ours wrote means that something is wrong; guessing would hide it.
 #[test]
 fn an_unknown_word_is_an_error() {

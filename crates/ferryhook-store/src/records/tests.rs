@@ -9,7 +9,8 @@ use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::replay::{Filter, Selection};
 use ferryhook_core::user::Identity;
 use ferryhook_core::{
-    Account, Activity, Delivery, Event, Notification, Replay, Ticket, Timestamp, samples,
+    Account, Activity, Answer, Delivery, Event, Notification, Replay, Ticket, Timestamp, answer,
+    samples,
 };
 
 use super::*;
@@ -75,6 +76,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::oauth_state()),
         sample(&Unique::email("Ada@Example.com", &samples::user().id)),
         sample(&samples::replay()),
+        sample(&samples::answer()),
         sample(&samples::session()),
         sample(&samples::ticket()),
         sample(&samples::token_key()),
@@ -85,6 +87,11 @@ fn full() -> Vec<Sample> {
 fn variations() -> Vec<Sample> {
     let mut all = vec![
         sample(&Account { parent_account_id: None, ..samples::account() }),
+        sample(&Answer {
+            account_id: None,
+            state: answer::State::Running { lease_until: samples::UPDATED },
+            ..samples::answer()
+        }),
         sample(&Activity { user_id: None, ..samples::activity() }),
         sample(&Notification {
             is_read: false,
@@ -304,6 +311,7 @@ fn keys_are_those_the_tables_document() {
             "hush-state ",
             "UNIQUE#EMAIL#ada@example.com UNIQUE",
             "ACC#acc_0000000000000001 RPL#rpl_-OhqqeV-00000001",
+            "ANSWER#key_0000000000000001#0a1b ANSWER",
             "USER#usr_0000000000000001 SESS#ses_0000000000000001",
             "TICKET#hush-ticket-hash TICKET",
             "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",

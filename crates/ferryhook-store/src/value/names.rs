@@ -260,6 +260,12 @@ const NAMES: &[&str] = &[
     "waitingFor",
     "endedAt",
     "reason",
+    // Answers
+    "caller",
+    "fingerprint",
+    "token",
+    "reply",
+    "ttl",
     // Session, Ticket, TokenKey, and what signing in needs of a User
     "sessionId",
     "epoch",
@@ -268,7 +274,6 @@ const NAMES: &[&str] = &[
     "replacedHashes",
     "rotatedAt",
     "generation",
-    "ttl",
     "ticketHash",
     "purpose",
     "tries",

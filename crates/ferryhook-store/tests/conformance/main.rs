@@ -19,6 +19,7 @@ mod cast;
 mod probe;
 mod yielding;
 
+mod answers;
 mod gateway;
 mod ledger;
 mod lists;
@@ -297,6 +298,17 @@ macro_rules! conformance {
                     rejections_are_listed_by_source,
                     a_rejection_can_be_found_and_deleted,
                     a_rejection_is_let_in_once,
+                ;
+                answers:
+                    the_first_to_ask_is_told_to_do_it,
+                    a_repetition_hears_the_same_answer,
+                    the_same_key_of_another_caller_is_another_request,
+                    another_request_under_the_same_key_is_told,
+                    one_who_died_is_replaced_and_told_if_they_live,
+                    what_was_abandoned_is_done_anew,
+                    an_answer_is_kept_for_a_day,
+                    an_answer_at_the_bound_is_kept_and_one_above_is_not,
+                    of_many_who_ask_at_once_one_does_it,
                 ;
                 notes:
                     a_change_and_its_line_in_the_log_are_one_commit,
