@@ -84,11 +84,7 @@ impl Tokens {
         Self { env, ring, issuer: issuer.into() }
     }
 
-    pub async fn issue(
-        &self,
-        user: Id<User>,
-        session: Id<Session>,
-    ) -> Result<String, BadToken> {
+    pub async fn issue(&self, user: Id<User>, session: Id<Session>) -> Result<String, BadToken> {
         let key = self.ring.signing().await?;
         let now = self.env.now().as_seconds();
         let lives = i64::try_from(LIVES.as_secs()).unwrap_or(i64::MAX);
@@ -126,8 +122,8 @@ impl Tokens {
             return Err(BadToken::Foreign);
         }
         let now = self.env.now().as_seconds();
-        let is_now = claims.issued_at <= now.saturating_add(LEEWAY_SECONDS)
-            && now < claims.expires_at;
+        let is_now =
+            claims.issued_at <= now.saturating_add(LEEWAY_SECONDS) && now < claims.expires_at;
         is_now.then_some(claims).ok_or(BadToken::Expired)
     }
 

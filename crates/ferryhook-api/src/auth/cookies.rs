@@ -85,7 +85,8 @@ pub(crate) fn token(visit: &Visit, headers: &HeaderMap) -> Option<Token> {
 /// programs that say nothing have no cookies of somebody else to abuse.
 pub(crate) fn require_own_site(headers: &HeaderMap, base_url: &str) -> Result<(), Problem> {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
-    let is_own_site = text("sec-fetch-site").is_none_or(|site| matches!(site, "same-origin" | "none"));
+    let is_own_site =
+        text("sec-fetch-site").is_none_or(|site| matches!(site, "same-origin" | "none"));
     let (host, own) = (text("host").unwrap_or_default(), authority(base_url));
     let is_own_origin = text("origin").is_none_or(|origin| {
         authority(origin).is_some_and(|from| from == host || Some(from) == own)

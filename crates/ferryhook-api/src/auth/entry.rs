@@ -79,12 +79,15 @@ pub(crate) async fn begin(
         let mut now = with(user.record.clone());
         now.last_login_at = Some(app.env.now());
         let address = visit.address.map(|address| address.to_string());
-        let (session, token) =
-            Session::begin(&now, method, address, visit.agent.clone(), &app.env);
+        let (session, token) = Session::begin(&now, method, address, visit.agent.clone(), &app.env);
         let mut details = Map::new();
         details.insert("method".to_owned(), serde_json::json!(method));
-        let deed =
-            Deed { event_type: "session_created", resource: "session", id: session.id.as_str(), details };
+        let deed = Deed {
+            event_type: "session_created",
+            resource: "session",
+            id: session.id.as_str(),
+            details,
+        };
         let store = visit.noting(app, now.default_account_id, Some(now.id), deed);
         match store.sessions().begin(&user, now, &session).await {
             Ok(user) => {

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use super::brake::Sort;
 use super::entry::{self, Entered, WithCookie};
-use super::{Signup, SignedIn};
+use super::{SignedIn, Signup};
 use crate::call::{Accepted, ApiResult, Created, Describes, Sent};
 use crate::mail::letters;
 use crate::openapi::Sketch;

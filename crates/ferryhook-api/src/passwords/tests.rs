@@ -32,7 +32,7 @@ async fn a_flood_is_told_to_come_back() {
     let (release, held) = std::sync::mpsc::channel::<()>();
     let mut flood = JoinSet::new();
     let first = passwords.clone();
-    flood.spawn(async move { first.run(move || drop(held.recv())).await });
+    flood.spawn(async move { first.run(move || held.recv().unwrap_or_default()).await });
     for _ in 0..WAITING_MAX {
         let next = passwords.clone();
         flood.spawn(async move { next.run(|| {}).await });

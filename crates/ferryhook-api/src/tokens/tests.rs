@@ -109,7 +109,11 @@ async fn what_is_not_ours_is_refused() {
         (head.clone(), with(&claims, "sub", json!("usr_1"))),
     ] {
         let bad = signed(&bench, bad_head.clone(), bad_claims.clone()).await;
-        assert_eq!(bench.complaint(&bad).await, "it is not a token of ours", "{bad_head}{bad_claims}");
+        assert_eq!(
+            bench.complaint(&bad).await,
+            "it is not a token of ours",
+            "{bad_head}{bad_claims}"
+        );
     }
     let late = signed(&bench, head.clone(), with(&claims, "iat", json!(now + 31))).await;
     assert_eq!(bench.complaint(&late).await, "its time is over");

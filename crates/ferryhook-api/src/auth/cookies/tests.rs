@@ -8,7 +8,9 @@ use crate::trial;
 
 fn visit(is_secure: bool) -> Visit {
     let request = Request::builder().body(Body::empty()).unwrap();
-    Visit { is_secure, ..Visit::of(&request, &trial::app()) }
+    let mut visit = Visit::of(&request, &trial::app());
+    visit.is_secure = is_secure;
+    visit
 }
 
 fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
