@@ -23,6 +23,7 @@ use crate::caller::hash;
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
+use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
 pub(crate) struct Trial {
@@ -74,6 +75,8 @@ pub(crate) fn app() -> App {
         limiter: Limiter::new(Rates::default(), Env::fixed("2026-01-01T00:00:00Z")),
         settings: Arc::default(),
         tasks,
+        works: Arc::new(Nobody),
+        turns: Arc::default(),
     }
 }
 
