@@ -18,3 +18,6 @@ pub const ACCOUNT_DEPTH_MAX: usize = 16;
 
 /// Who called is remembered with this much of their `User-Agent`.
 pub const AGENT_CHARACTERS_KEPT: usize = 200;
+
+/// Callers whose pace is remembered.
+pub const CALLERS_MAX: usize = 50_000;

@@ -6,8 +6,8 @@ use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::get as plain;
 use ferryhook_core::Env;
-use ferryhook_net::Trusted;
 use ferryhook_net::client::Guard;
+use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -35,6 +35,8 @@ pub struct App {
     pub cursors: Cursors,
     pub limiter: Limiter,
     pub settings: Arc<Settings>,
+    /// For what must not end with the request that began it.
+    pub tasks: Tasks,
 }
 
 /// What the operator has decided.

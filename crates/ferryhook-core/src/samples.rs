@@ -15,7 +15,7 @@ use crate::{Id, Map, Secret, Timestamp};
 pub use gateway::{attempt, claim, connection, delivery, event, rejection, replay, source};
 pub use people::{
     account, activity, answer, hook, invitation, key, member, notification, oauth_state, plan,
-    usage, user,
+    session, ticket, token_key, usage, user,
 };
 pub use syncs::{run, schedule};
 

@@ -28,6 +28,7 @@ use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
 use tokio::sync::{Notify, broadcast};
 
+use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
 use crate::ingest::HandOver;
@@ -69,6 +70,7 @@ pub(crate) struct Inner {
     outbound: Arc<dyn Outbound>,
     guard: Guard,
     scripts: Scripts,
+    tokens: Tokens,
     pub(crate) shared: bool,
     traces: Option<Sink>,
     pub(crate) steady: Steady,
@@ -101,6 +103,7 @@ impl Courier {
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
+            tokens: Tokens::new(outbound.clone(), guard.clone(), env.clone()),
             store,
             env,
             routes,

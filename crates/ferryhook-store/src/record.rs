@@ -41,11 +41,14 @@ pub enum Kind {
     Unique = 20,
     Replay = 21,
     Answer = 23,
+    Session = 24,
+    Ticket = 25,
+    TokenKey = 26,
     Invitation = 27,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 23] = [
+    pub const ALL: [Kind; 26] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -68,6 +71,9 @@ impl Kind {
         Kind::Unique,
         Kind::Replay,
         Kind::Answer,
+        Kind::Session,
+        Kind::Ticket,
+        Kind::TokenKey,
         Kind::Invitation,
     ];
 
@@ -103,6 +109,9 @@ impl Kind {
             Self::Unique => "unique value",
             Self::Replay => "replay",
             Self::Answer => "answer",
+            Self::Session => "session",
+            Self::Ticket => "ticket",
+            Self::TokenKey => "token key",
             Self::Invitation => "invitation",
         }
     }
@@ -110,7 +119,7 @@ impl Kind {
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
-            Self::Answer => Table::Main,
+            Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Invitation => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events

@@ -34,7 +34,10 @@ pub(crate) mod rejection;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schedule;
+pub(crate) mod session;
 pub(crate) mod source;
+pub(crate) mod ticket;
+pub(crate) mod token_key;
 pub(crate) mod usage;
 pub(crate) mod user;
 

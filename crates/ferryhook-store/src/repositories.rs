@@ -31,8 +31,11 @@ mod rejections;
 mod replays;
 mod runs;
 mod schedules;
+mod sessions;
 mod sources;
 mod standing;
+mod tickets;
+mod token_keys;
 mod usage;
 mod users;
 
@@ -56,8 +59,11 @@ pub use rejections::Rejections;
 pub use replays::Replays;
 pub use runs::Runs;
 pub use schedules::Schedules;
+pub use sessions::Sessions;
 pub use sources::{Edit, Sources};
 pub use standing::Standing;
+pub use tickets::Tickets;
+pub use token_keys::TokenKeys;
 pub use usage::UsageDays;
 pub use users::Users;
 

@@ -17,7 +17,7 @@ use crate::record::{Record, Stored};
 use crate::repositories::{
     Accounts, Activities, Answers, Attempts, Connections, Deliveries, Events, Hooks, Installation,
     Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans, Rejections, Replays,
-    Runs, Schedules, Sources, UsageDays, Users,
+    Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -67,6 +67,18 @@ impl Store {
 
     pub fn keys(&self) -> Keys<'_> {
         Keys(self)
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    pub fn tickets(&self) -> Tickets<'_> {
+        Tickets(self)
+    }
+
+    pub fn token_keys(&self) -> TokenKeys<'_> {
+        TokenKeys(self)
     }
 
     pub fn oauth_states(&self) -> OauthStates<'_> {

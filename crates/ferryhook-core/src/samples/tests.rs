@@ -67,7 +67,8 @@ fn a_user() {
     stored(
         &user(),
         "userId S, email S, name S, firstName? S, lastName? S, passwordHash? S, status S, \
-         emailVerified BOOL, twoFactorEnabled BOOL, plan S, stripeCustomerId? S, \
+         emailVerified BOOL, twoFactorEnabled BOOL, totpSecret? S, totpLastStep? N, \
+         recoveryCodes? L, sessionEpoch? N, plan S, stripeCustomerId? S, \
          stripeSubId? S, githubId? S, googleId? S, usageThisMonth N, usagePeriodStart S(iso), \
          lastLoginAt? N(s), preferences? M, defaultAccountId S, createdAt S(iso), \
          updatedAt S(iso)",
@@ -269,6 +270,30 @@ fn a_plan() {
          dataRetentionDays? N, webhooks? N, customDomains? N, eventsPerMinute? N, \
          eventsPerMonth? N",
     );
+}
+
+#[test]
+fn a_session() {
+    stored(
+        &session(),
+        "sessionId S, userId S, epoch N, method S, familyHash S, tokenHashes L, \
+         replacedHashes? L, rotatedAt? S(iso), generation N, createdAt S(iso), \
+         lastUsedAt S(iso), ttl N(s), ipAddress? S, userAgent? S",
+    );
+}
+
+#[test]
+fn a_ticket() {
+    stored(
+        &ticket(),
+        "ticketHash S, purpose S, userId? S, email? S, epoch N, method? S, tries N, \
+         createdAt S(iso), ttl N(s)",
+    );
+}
+
+#[test]
+fn a_token_key() {
+    stored(&token_key(), "keyId S, privateKey S, createdAt S(iso), ttl N(s)");
 }
 
 #[test]

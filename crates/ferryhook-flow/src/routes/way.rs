@@ -11,8 +11,10 @@ use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::signature::Keys;
 use ferryhook_core::transform::Transform;
-use ferryhook_core::{Connection, Event, Timestamp, account, limits};
+use ferryhook_core::{Connection, Event, Secret, Timestamp, account, limits};
 use ferryhook_net::client::{Guard, Refusal, Target};
+
+use crate::credentials::Credentials;
 
 #[derive(Debug)]
 pub struct Way {
@@ -26,6 +28,7 @@ pub struct Way {
     types: Result<EventTypes, String>,
     filter: Compiled<Filter>,
     transform: Compiled<Transform>,
+    credentials: Compiled<Credentials>,
     order_key: Option<OrderKey>,
     target: OnceLock<Result<Target, Refusal>>,
 }
@@ -53,6 +56,13 @@ impl Way {
             before.map(|before| (before.connection.transform.as_deref(), &before.transform)),
             Transform::parse,
         );
+        let credentials = compiled(
+            connection.auth.as_ref().map(Secret::expose),
+            before.map(|before| {
+                (before.connection.auth.as_ref().map(Secret::expose), &before.credentials)
+            }),
+            Credentials::parse,
+        );
         let types = EventTypes::compile(&connection.event_types);
         let order_key = connection.ordering_key.as_deref().map(OrderKey::parse);
         Self {
@@ -60,6 +70,7 @@ impl Way {
             types: types.map_err(|error| error.to_string()),
             filter,
             transform,
+            credentials,
             order_key: order_key
                 .and_then(|parsed| parsed.inspect_err(|error| unread(&connection, error)).ok()),
             target: OnceLock::new(),
@@ -111,6 +122,11 @@ impl Way {
 
     pub(crate) fn transform(&self) -> Result<Option<&Arc<Transform>>, String> {
         self.transform.as_ref().map(Result::as_ref).transpose().map_err(Clone::clone)
+    }
+
+    /// What its destination wants to be shown, if anything.
+    pub(crate) fn credentials(&self) -> Result<Option<&Arc<Credentials>>, String> {
+        self.credentials.as_ref().map(Result::as_ref).transpose().map_err(Clone::clone)
     }
 
     /// What the event has to agree in with another to go behind it.

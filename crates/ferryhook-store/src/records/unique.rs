@@ -3,6 +3,7 @@
 //! No index can promise that, so the value is a row of its own: inserted in the commit that
 //! claims it, deleted in the commit that gives it up.
 
+use ferryhook_core::user::Identity;
 use ferryhook_core::{Account, Id, User};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,11 @@ pub struct Unique {
 impl Unique {
     pub(crate) fn email(email: &str, owner: &impl ToString) -> Self {
         Self { value: super::user::email_value(email), owner_id: owner.to_string(), user_id: None }
+    }
+
+    pub(crate) fn identity(identity: Identity, id: &str, owner: &impl ToString) -> Self {
+        let value = super::user::identity_value(identity, id);
+        Self { value, owner_id: owner.to_string(), user_id: None }
     }
 
     pub(crate) fn key_hash(key: &ferryhook_core::Key) -> Self {

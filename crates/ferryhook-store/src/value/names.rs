@@ -270,6 +270,22 @@ const NAMES: &[&str] = &[
     "invitationId",
     "tokenHash",
     "ttl",
+    // Session, Ticket, TokenKey, and what signing in needs of a User
+    "sessionId",
+    "epoch",
+    "familyHash",
+    "tokenHashes",
+    "replacedHashes",
+    "rotatedAt",
+    "generation",
+    "ticketHash",
+    "purpose",
+    "tries",
+    "privateKey",
+    "totpSecret",
+    "totpLastStep",
+    "recoveryCodes",
+    "sessionEpoch",
 ];
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ mod races;
 mod replays;
 mod rows;
 mod service;
+mod sign_in;
 mod triggers;
 
 /// How each engine is had. An error skips the case and is printed as its reason.
@@ -379,6 +380,21 @@ macro_rules! conformance {
                     pushed_events_are_listed_by_status_while_they_need_someone,
                     a_deleted_event_leaves_every_list,
                     windows_may_be_open_at_either_end,
+                ;
+                sign_in:
+                    a_session_begins_if_the_user_is_as_they_were,
+                    a_session_is_renewed_by_one,
+                    sessions_are_listed_for_their_user_and_end,
+                    a_session_is_gone_when_its_time_is_over,
+                    the_others_end_together_with_the_change,
+                    a_ticket_is_found_by_its_text_and_taken_once,
+                    a_ticket_counts_wrong_answers,
+                    a_ticket_runs_out,
+                    a_ticket_is_redeemed_together_with_the_change,
+                    token_keys_are_listed_from_the_newest_and_forgotten,
+                    an_identity_belongs_to_one_user,
+                    an_identity_is_given_up_with_the_user,
+                    of_many_who_sign_in_with_one_code_one_does,
                 ;
                 service:
                     service_accounts_get_account_by_id,
