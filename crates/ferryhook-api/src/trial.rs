@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use ferryhook_core::account::{self, AccountType};
-use ferryhook_core::key::{self, Permissions};
+use ferryhook_core::key::{self, Permissions, PlainKey};
 use ferryhook_core::member::{self, Role};
-use ferryhook_core::{Account, Env, Id, Key, Map, Member, Secret, User, samples};
+use ferryhook_core::{Account, Env, Id, Key, Map, Member, User, samples};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Client, Guard, Roots};
 use ferryhook_store::Store;
@@ -19,7 +18,6 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use crate::auth::{self, Auth};
-use crate::caller::hash;
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
@@ -129,16 +127,7 @@ impl Trial {
             google_id: None,
             ..samples::user()
         };
-        let account = Account {
-            id: account_id,
-            parent_account_id: None,
-            path: "/trial/".to_owned(),
-            kind: AccountType::Conglomerate,
-            level: 0,
-            status: account::Status::Active,
-            user_id,
-            ..samples::account()
-        };
+        let account = Account::root(account_id, "trial", user_id, now);
         let member = Member {
             user_id,
             account_id,
@@ -157,14 +146,14 @@ impl Trial {
 
     pub(crate) async fn new_key(&self, permissions: Permissions) -> String {
         let id = Id::new(&self.app.env);
-        let text = format!("fh_live_{id}");
+        let text = PlainKey::generate(&self.app.env);
         let key = Key {
             id,
             user_id: self.user.id,
             account_id: self.account.id,
             name: "trial".to_owned(),
-            hash: Secret::new(hash(&text)),
-            prefix: text.chars().take(12).collect(),
+            hash: text.hash(),
+            prefix: text.prefix(),
             permissions,
             operations: None,
             status: key::Status::Active,
@@ -174,7 +163,7 @@ impl Trial {
             metadata: None,
         };
         self.app.store.keys().create(&key).await.unwrap();
-        text
+        text.expose().to_owned()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Said {

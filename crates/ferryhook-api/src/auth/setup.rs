@@ -8,8 +8,8 @@
 use axum::extract::State;
 use ferryhook_core::session::Method;
 use ferryhook_core::ticket::Purpose;
-use ferryhook_core::{Env, Map, Ticket, User};
-use ferryhook_store::{Store, StoreError, Stored, UniqueError};
+use ferryhook_core::{Env, Map, Ticket};
+use ferryhook_store::{Store, StoreError};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -19,7 +19,7 @@ use super::entry::{self, Entered, WithCookie};
 use super::signup;
 use super::verify_email::void;
 use crate::call::{ApiResult, Created, Sent};
-use crate::owner;
+use crate::owner::{self, ClaimError};
 use crate::passwords;
 use crate::problem::{Code, Problem};
 use crate::router::App;
@@ -42,9 +42,7 @@ pub struct Claim {
 
 /// A link, if the installation waits for its owner.
 pub async fn link(store: &Store, env: &Env, base_url: &str) -> Result<Option<String>, StoreError> {
-    let owner = owner::ensure(store, env).await?;
-    let user = store.users().find(owner.user).await?;
-    if user.is_none_or(|user| user.password_hash.is_some()) {
+    if owner::is_claimed(store).await? {
         return Ok(None);
     }
     let (ticket, text) = Ticket::issue(Purpose::SetUp, None, env);
@@ -74,38 +72,28 @@ pub(crate) async fn enter(app: &App, visit: &Visit, body: &Claim) -> ApiResult<E
         Err(error) if error.is_refused() => return Err(void()),
         taken => taken?,
     }
-    let user = unclaimed(app).await?;
-    let now = User {
-        email,
-        name,
-        password_hash: Some(hash),
-        // They have the machine's own word for it, which is more than a letter.
-        email_verified: true,
-        updated_at: app.env.now(),
-        ..user.record.clone()
-    };
+    let owner = owner::ensure(&app.store, &app.env).await?;
     let deed = Deed {
         event_type: "installation_claimed",
         resource: "user",
-        id: user.id.as_str(),
+        id: owner.user.as_str(),
         details: Map::new(),
     };
-    let store = visit.noting(app, now.default_account_id, Some(now.id), deed);
-    let user = store.users().replace(&user, now).await.map_err(|error| match error {
-        UniqueError::Taken(what) => {
-            Problem::new(Code::Conflict, format!("This {what} has an account already."))
-        }
-        UniqueError::Store(error) => error.into(),
-    })?;
+    let store = visit.noting(app, owner.account, Some(owner.user), deed);
+    let owner = owner::claim(&store, &app.env, &email, &name, hash).await.map_err(refused)?;
     attempt.was_right();
+    let user = app.store.users().find(owner.user).await?.ok_or_else(Problem::internal)?;
     entry::begin(app, visit, user, Method::Password, |user| user).await
 }
 
-async fn unclaimed(app: &App) -> ApiResult<Stored<User>> {
-    let owner = owner::ensure(&app.store, &app.env).await?;
-    let user = app.store.users().find(owner.user).await?.ok_or_else(Problem::internal)?;
-    match user.password_hash {
-        Some(_) => Err(Problem::new(Code::Conflict, "This installation has an owner already.")),
-        None => Ok(user),
+fn refused(error: ClaimError) -> Problem {
+    match error {
+        ClaimError::Claimed => {
+            Problem::new(Code::Conflict, "This installation has an owner already.")
+        }
+        ClaimError::EmailTaken => {
+            Problem::new(Code::Conflict, "This e-mail address has an account already.")
+        }
+        ClaimError::Store(error) => error.into(),
     }
 }

@@ -8,7 +8,6 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ferryhook_core::account::{self, AccountType};
 use ferryhook_core::member::{self, Role};
 use ferryhook_core::session::Method;
 use ferryhook_core::ticket::Purpose;
@@ -197,20 +196,7 @@ impl Home {
             created_at: now,
             updated_at: now,
         };
-        let account = Account {
-            id: account_id,
-            parent_account_id: None,
-            path: format!("/{}/", account_name.replace('/', "-")),
-            kind: AccountType::Conglomerate,
-            name: account_name.to_owned(),
-            level: 0,
-            status: account::Status::Active,
-            user_id,
-            created_at: now,
-            updated_at: now,
-            metadata: None,
-            settings: None,
-        };
+        let account = Account::root(account_id, account_name, user_id, now);
         let member = Member {
             user_id,
             account_id,
