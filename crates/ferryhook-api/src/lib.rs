@@ -27,6 +27,13 @@ pub mod health;
 pub mod openapi;
 pub mod page;
 
+// Signing in.
+pub mod auth;
+mod html;
+pub mod mail;
+pub mod passwords;
+pub mod tokens;
+
 // What nouns share: the data plane, what is the caller's, settings.
 pub mod address;
 pub mod names;

@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 14] = [
+pub const SETTINGS: [Setting; 24] = [
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -117,7 +117,80 @@ pub const SETTINGS: [Setting; 14] = [
         default: Some("14"),
         help: "How many days the ledger remembers an event",
     },
+    Setting {
+        key: "signup",
+        variable: "FERRYHOOK_SIGNUP",
+        flag: "signup",
+        default: Some("invite"),
+        help: "Who may make an account: open, invite or off; ferryhook dev is open unless this is set",
+    },
+    Setting {
+        key: "mail.smtpUrl",
+        variable: "SMTP_URL",
+        flag: "mail-smtp-url",
+        default: None,
+        help: "Mail server, for example smtps://user:password@mail.example.com",
+    },
+    Setting {
+        key: "mail.from",
+        variable: "MAIL_FROM",
+        flag: "mail-from",
+        default: None,
+        help: "Whom letters come from, for example Ferryhook <ferryhook@example.com>",
+    },
+    Setting {
+        key: "github.clientId",
+        variable: "GITHUB_CLIENT_ID",
+        flag: "github-client-id",
+        default: None,
+        help: "Lets people sign in with GitHub: the id of the OAuth app",
+    },
+    Setting {
+        key: "github.clientSecret",
+        variable: "GITHUB_CLIENT_SECRET",
+        flag: "github-client-secret",
+        default: None,
+        help: "The secret of that app",
+    },
+    Setting {
+        key: "github.url",
+        variable: "GITHUB_URL",
+        flag: "github-url",
+        default: Some("https://github.com"),
+        help: "Another installation of GitHub",
+    },
+    Setting {
+        key: "github.apiUrl",
+        variable: "GITHUB_API_URL",
+        flag: "github-api-url",
+        default: Some("https://api.github.com"),
+        help: "Where its API is",
+    },
+    Setting {
+        key: "google.clientId",
+        variable: "GOOGLE_CLIENT_ID",
+        flag: "google-client-id",
+        default: None,
+        help: "Lets people sign in with Google: the id of the OAuth client",
+    },
+    Setting {
+        key: "google.clientSecret",
+        variable: "GOOGLE_CLIENT_SECRET",
+        flag: "google-client-secret",
+        default: None,
+        help: "The secret of that client",
+    },
+    Setting {
+        key: "google.issuer",
+        variable: "GOOGLE_ISSUER",
+        flag: "google-issuer",
+        default: Some("https://accounts.google.com"),
+        help: "Another provider of OpenID Connect",
+    },
 ];
+
+/// Shown to nobody, and on no command line, where every user of the machine could read it.
+pub const SECRETS: [&str; 3] = ["mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
 
 /// Names the file to read; it cannot stand in that file itself.
 pub const CONFIG_VARIABLE: &str = "FERRYHOOK_CONFIG";
@@ -198,7 +271,8 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
         "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
     ));
-    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key));
+    let is_open = |key| !SECRETS.contains(&key);
+    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key) && is_open(setting.key));
     command.arg(config).args(wanted.map(|setting| {
         let default = setting.default.map(|value| format!(" [default: {value}]"));
         Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
