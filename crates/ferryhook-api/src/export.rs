@@ -5,7 +5,8 @@
 
 use ferryhook_core::connection::{Method, OrderingPolicy, PipelineOrder};
 use ferryhook_core::dedup::EVENT_TYPE_SETTING;
-use ferryhook_core::{Connection, Map, Source, connection, source, split};
+use ferryhook_core::destination_auth::DestinationAuth;
+use ferryhook_core::{Connection, Map, Secret, Source, connection, source, split};
 use ferryhook_store::{Store, StoreError};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -87,6 +88,10 @@ fn connection_fields(source: &Source, connection: &Connection) -> Json {
     fields.put("status", paused.then_some("paused"));
     fields.put("method", method);
     fields.put("headers", Some(headers.0).filter(|headers| !headers.is_empty()));
+    fields.put(
+        "auth",
+        connection.auth.as_ref().and_then(|auth| written_auth(source, connection, auth)),
+    );
     fields.put("eventTypes", types);
     fields.put("filters", json(&connection.filters));
     fields.put("transform", json(&connection.transform));
@@ -97,6 +102,23 @@ fn connection_fields(source: &Source, connection: &Connection) -> Json {
     fields.put("ratePerSecond", connection.rate_per_second_max);
     fields.put("ordering", connection.ordering_key.as_deref().map(|key| ordering(key, connection)));
     fields.0.into()
+}
+
+/// Nothing for what cannot be read: it might be a secret from one end to the other.
+fn written_auth(source: &Source, connection: &Connection, auth: &Secret) -> Option<Map> {
+    let auth = DestinationAuth::parse(auth.expose()).ok()?;
+    let secret = |field: &str, _: &Secret| {
+        variable(&[&source.name, &connection.name, "auth", &apart(field)])
+    };
+    Some(auth.written(secret))
+}
+
+/// `clientSecret` as `client_Secret`.
+fn apart(field: &str) -> String {
+    field
+        .chars()
+        .flat_map(|c| c.is_ascii_uppercase().then_some('_').into_iter().chain([c]))
+        .collect()
 }
 
 fn ordering(key: &str, connection: &Connection) -> Json {

@@ -214,6 +214,7 @@ fn wanted_connection(
         destination_url: Some(spec.url.clone()),
         method: spec.method,
         headers: spec.headers.clone(),
+        auth: spec.auth.clone(),
         signing_secret,
         previous_secrets,
         retry_config: spec.retry_config.clone(),

@@ -264,17 +264,19 @@ async fn another_configuration_means_another_token() {
 
 #[tokio::test]
 async fn a_token_that_is_refused_is_replaced_but_not_too_often() {
-    let desk = Desk::at(Endpoint::giving(&[("one", 60), ("two", 60)]));
+    let desk = Desk::at(Endpoint::giving(&[("one", 60), ("two", 60), ("three", 60)]));
     let id = oauth2().id;
     let first = desk.show(&oauth2()).await.unwrap().token.unwrap();
     desk.tokens.refused(id, &first);
     assert_eq!(desk.shown(&oauth2()).await, "Bearer one", "another would be no better");
     desk.pass(limits::TOKEN_PAUSE);
-    desk.tokens.refused(id, &first);
     assert_eq!(desk.shown(&oauth2()).await, "Bearer two");
-    desk.pass(limits::TOKEN_PAUSE);
     desk.tokens.refused(id, &first);
+    desk.pass(limits::TOKEN_PAUSE);
     assert_eq!(desk.shown(&oauth2()).await, "Bearer two", "this one nobody refused");
+    let second = desk.show(&oauth2()).await.unwrap().token.unwrap();
+    desk.tokens.refused(id, &second);
+    assert_eq!(desk.shown(&oauth2()).await, "Bearer three", "it was not young any more");
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 14] = [
+pub const SETTINGS: [Setting; 15] = [
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -81,6 +81,14 @@ pub const SETTINGS: [Setting; 14] = [
         default: None,
         help: "Networks that may be delivered to although they are not public, for example \
                10.0.0.0/8,fd00::/8",
+    },
+    Setting {
+        key: "destinations.caFile",
+        variable: "FERRYHOOK_DESTINATION_CA_FILE",
+        flag: "destination-ca-file",
+        default: None,
+        help: "File with certificates (PEM) of authorities of your own, trusted beside the public \
+               ones",
     },
     Setting {
         key: "dynamo.endpoint",
