@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 24] = [
+pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -81,6 +81,14 @@ pub const SETTINGS: [Setting; 24] = [
         default: None,
         help: "Networks that may be delivered to although they are not public, for example \
                10.0.0.0/8,fd00::/8",
+    },
+    Setting {
+        key: "destinations.caFile",
+        variable: "FERRYHOOK_DESTINATION_CA_FILE",
+        flag: "destination-ca-file",
+        default: None,
+        help: "File with certificates (PEM) of authorities of your own, trusted beside the public \
+               ones",
     },
     Setting {
         key: "dynamo.endpoint",
@@ -293,7 +301,7 @@ impl FromArgMatches for Flags {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.config = matches.get_one::<String>(CONFIG_FLAG).cloned();
-        for Setting { key, .. } in &SETTINGS {
+        for Setting { key, .. } in SETTINGS {
             // An error means that the command does not have this flag.
             if let Ok(Some(value)) = matches.try_get_one::<String>(key) {
                 self.settings.insert(key, value.clone());
