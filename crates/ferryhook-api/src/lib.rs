@@ -15,6 +15,7 @@ pub mod gate;
 pub mod idempotency;
 pub mod limiter;
 pub mod limits;
+pub mod operations;
 pub mod problem;
 pub mod request;
 pub mod route;
@@ -28,6 +29,10 @@ pub mod openapi;
 pub mod page;
 
 // The nouns.
+pub mod accounts;
+pub mod invitations;
+pub mod keys;
+pub mod members;
 pub mod whoami;
 
 // Configuration as a file, and whom it belongs to.
