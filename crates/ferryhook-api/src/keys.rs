@@ -104,7 +104,7 @@ pub async fn list(
     caller: Caller,
     Asked(query): Asked<KeysQuery>,
 ) -> ApiResult<Listed<KeyView>> {
-    let list = app.cursors.of("api_keys.list", caller.account(), &query);
+    let list = app.cursors.of("apiKeys.list", caller.account(), &query);
     let after = list.open(query.cursor.as_deref())?;
     let slice = page::slice(query.limit, after, Sort::Asc)?;
     let page = app.store.keys().list_by_account(caller.account(), slice).await?;

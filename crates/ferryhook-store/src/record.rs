@@ -45,10 +45,11 @@ pub enum Kind {
     Ticket = 25,
     TokenKey = 26,
     Invitation = 27,
+    Erasure = 28,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 26] = [
+    pub const ALL: [Kind; 27] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -75,6 +76,7 @@ impl Kind {
         Kind::Ticket,
         Kind::TokenKey,
         Kind::Invitation,
+        Kind::Erasure,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -113,6 +115,7 @@ impl Kind {
             Self::Ticket => "ticket",
             Self::TokenKey => "token key",
             Self::Invitation => "invitation",
+            Self::Erasure => "erasure",
         }
     }
 
@@ -120,7 +123,7 @@ impl Kind {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
-            Self::Invitation => Table::Main,
+            Self::Invitation | Self::Erasure => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

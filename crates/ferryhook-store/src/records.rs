@@ -22,6 +22,7 @@ pub(crate) mod attempt;
 pub(crate) mod claim;
 pub(crate) mod connection;
 pub(crate) mod delivery;
+pub(crate) mod erasure;
 pub(crate) mod event;
 pub(crate) mod hook;
 pub(crate) mod invitation;
