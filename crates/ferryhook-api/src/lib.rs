@@ -35,6 +35,7 @@ pub mod settings;
 pub mod works;
 
 // The nouns.
+pub mod activities;
 pub mod claims;
 pub mod connections;
 pub mod dead_letters;

@@ -19,6 +19,8 @@ pub const ACCOUNT_DEPTH_MAX: usize = 16;
 /// Who called is remembered with this much of their `User-Agent`.
 pub const AGENT_CHARACTERS_KEPT: usize = 200;
 
+/// Callers whose pace is remembered.
+pub const CALLERS_MAX: usize = 50_000;
 /// Events that are looked at for one page of a list, and the text that is looked for in them.
 pub const LOOKED_AT_MAX: usize = 2_000;
 pub const SEARCH_CHARACTERS_MAX: usize = 200;

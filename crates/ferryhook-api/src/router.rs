@@ -6,8 +6,8 @@ use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::get as plain;
 use ferryhook_core::Env;
-use ferryhook_net::Trusted;
 use ferryhook_net::client::Guard;
+use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Mutex;
@@ -21,8 +21,8 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    claims, connections, dead_letters, docs, events, openapi, providers, rejections, replays,
-    request, sources, whoami,
+    activities, claims, connections, dead_letters, docs, events, openapi, providers, rejections,
+    replays, request, sources, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -40,6 +40,8 @@ pub struct App {
     pub cursors: Cursors,
     pub limiter: Limiter,
     pub settings: Arc<Settings>,
+    /// For what must not end with the request that began it.
+    pub tasks: Tasks,
     /// The data plane, as far as it works for us.
     pub works: Arc<dyn Works>,
     /// Held while something is made of which there may be only so many.
@@ -106,6 +108,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
         post("/v1/ledger/release", "ledger.release", Role(Member), "Gives a claim back undone.", claims::release),
+        get("/v1/activities", "activities.list", Role(Manager), "Lists what was done in the account.", activities::list),
         get("/v1/providers", "providers.list", Role(Viewer), "Lists the providers that are known.", providers::list),
     ]
 }

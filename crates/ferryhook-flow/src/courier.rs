@@ -29,10 +29,11 @@ use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
 use tokio::sync::{Notify, broadcast};
 
+use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
 use crate::ingest::HandOver;
-use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
+use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
 use crate::parcel::Parcel;
@@ -72,6 +73,7 @@ pub(crate) struct Inner {
     outbound: Arc<dyn Outbound>,
     guard: Guard,
     scripts: Scripts,
+    tokens: Tokens,
     pub(crate) shared: bool,
     traces: Option<Sink>,
     pub(crate) steady: Steady,
@@ -81,6 +83,10 @@ pub(crate) struct Inner {
     bell: Notify,
     /// Somebody has asked for a replay of many events.
     pub(crate) replays: Notify,
+    /// Somebody has asked for an erasure.
+    pub(crate) erasures: Notify,
+    /// Events that are gone from the store while something of them may still wait in memory.
+    erased: Mutex<HashSet<Id<Event>>>,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
@@ -104,6 +110,7 @@ impl Courier {
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
+            tokens: Tokens::new(outbound.clone(), guard.clone(), env.clone()),
             store,
             env,
             routes,
@@ -116,6 +123,8 @@ impl Courier {
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
             replays: Notify::new(),
+            erasures: Notify::new(),
+            erased: Mutex::default(),
             taken: Mutex::default(),
             gate: Mutex::default(),
             releasing: tokio::sync::Mutex::default(),
@@ -137,6 +146,9 @@ impl Courier {
         self.0
             .tasks
             .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
+        let erasures = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("erasures", async move { crate::erase::run(&erasures, stop).await });
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
@@ -421,6 +433,25 @@ impl Inner {
         lock(&self.taken).remove(&event);
     }
 
+    /// Begins no attempt with this event any more, whatever of it is in memory. What is under way
+    /// is finished, and leaves no trace.
+    pub(crate) fn forget(&self, event: Id<Event>, of: Option<Id<Source>>) {
+        let lanes = self.lanes();
+        let taken = lock(&self.taken);
+        if !taken.contains(&event) && !lanes.lanes.has(event, of) {
+            return;
+        }
+        let mut erased = lock(&self.erased);
+        if erased.len() >= limits::ERASED_REMEMBERED {
+            erased.retain(|event| taken.contains(event) || lanes.lanes.has(*event, None));
+        }
+        erased.insert(event);
+    }
+
+    fn is_erased(&self, event: Id<Event>) -> bool {
+        lock(&self.erased).contains(&event)
+    }
+
     /// Asks the store again until it answers: what was sent must be written down, and sending on
     /// without that would only repeat it. When the process stops meanwhile it is asked a few times
     /// more, because the next one would repeat it too; then `None`.
@@ -468,7 +499,7 @@ pub(crate) fn lane_of(way: &Way, lane: delivery::Lane) -> LaneOf {
         id: LaneId { connection: connection.id, lane },
         account: connection.account_id,
         source: connection.source_id,
-        terms: crate::terms::of(connection, lane),
+        terms: Terms { open: way.hold().is_none(), ..crate::terms::of(connection, lane) },
     }
 }
 

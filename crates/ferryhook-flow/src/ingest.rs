@@ -363,6 +363,9 @@ impl Door {
             let rest = arrivals.split_off(fitting(&arrivals, beside));
             let accepted = match rejection.as_ref().filter(|_| rest.is_empty()) {
                 Some((rejection, store)) => store.events().readmit(&arrivals, rejection).await,
+                None if route.erased_until.is_some_and(|until| now < until) => {
+                    self.store.events().accept_after_erasures(&arrivals).await
+                }
                 None => self.store.events().accept(&arrivals).await,
             };
             let accepted = accepted.map_err(|error| self.store_away(&error))?;

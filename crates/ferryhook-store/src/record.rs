@@ -44,10 +44,12 @@ pub enum Kind {
     Session = 24,
     Ticket = 25,
     TokenKey = 26,
+    Invitation = 27,
+    Erasure = 28,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 25] = [
+    pub const ALL: [Kind; 27] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -73,6 +75,8 @@ impl Kind {
         Kind::Session,
         Kind::Ticket,
         Kind::TokenKey,
+        Kind::Invitation,
+        Kind::Erasure,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -110,6 +114,8 @@ impl Kind {
             Self::Session => "session",
             Self::Ticket => "ticket",
             Self::TokenKey => "token key",
+            Self::Invitation => "invitation",
+            Self::Erasure => "erasure",
         }
     }
 
@@ -117,6 +123,7 @@ impl Kind {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
+            Self::Invitation | Self::Erasure => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

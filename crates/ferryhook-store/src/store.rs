@@ -15,9 +15,9 @@ use crate::note::Note;
 use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
-    Accounts, Activities, Answers, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger,
-    Members, Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sessions,
-    Sources, Tickets, TokenKeys, UsageDays, Users,
+    Accounts, Activities, Answers, Attempts, Connections, Deliveries, Erasures, Events, Hooks,
+    Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
+    Rejections, Replays, Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -55,6 +55,14 @@ impl Store {
 
     pub fn members(&self) -> Members<'_> {
         Members(self)
+    }
+
+    pub fn invitations(&self) -> Invitations<'_> {
+        Invitations(self)
+    }
+
+    pub fn installation(&self) -> Installation<'_> {
+        Installation(self)
     }
 
     pub fn keys(&self) -> Keys<'_> {
@@ -95,6 +103,15 @@ impl Store {
 
     pub fn events(&self) -> Events<'_> {
         Events(self)
+    }
+
+    pub fn erasures(&self) -> Erasures<'_> {
+        Erasures(self)
+    }
+
+    /// Sees to it that nothing is left of what was erased before; see [`Engine::scrub`].
+    pub async fn scrub(&self) -> Result<(), StoreError> {
+        self.engine.scrub().await
     }
 
     pub fn ledger(&self) -> Ledger<'_> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use ferryhook_api::cursors::Cursors;
-use ferryhook_api::limiter::Limiter;
+use ferryhook_api::limiter::{Limiter, Rates};
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
@@ -98,8 +98,9 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         metrics,
         bell: bell.clone(),
         cursors: cursors(&env),
-        limiter: Limiter::default(),
+        limiter: Limiter::new(Rates::default(), env.clone()),
         settings: Arc::new(api_settings(config)),
+        tasks: tasks.clone(),
         works: desk,
         turns: Arc::default(),
     };

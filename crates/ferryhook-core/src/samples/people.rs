@@ -8,9 +8,9 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::plan::Limits;
 use crate::schedule::ScheduleType;
 use crate::{
-    Account, Activity, Answer, Headers, Hook, Key, Member, Notification, OauthState, Plan, Session,
-    Ticket, TokenKey, Usage, User, account, answer, key, member, notification, plan, session,
-    ticket, user,
+    Account, Activity, Answer, Headers, Hook, Invitation, Key, Member, Notification, OauthState,
+    Plan, Session, Ticket, TokenKey, Usage, User, account, answer, invitation, key, member,
+    notification, plan, session, ticket, user,
 };
 
 pub fn user() -> User {
@@ -52,6 +52,7 @@ pub fn account() -> Account {
         name: "Acme Retail".to_owned(),
         level: 1,
         status: account::Status::Active,
+        child_count: 2,
         user_id: id("usr_0000000000000001"),
         created_at: CREATED,
         updated_at: UPDATED,
@@ -130,6 +131,22 @@ pub fn token_key() -> TokenKey {
         private_key: secret("private-key"),
         created_at: CREATED,
         expires_at: EXPIRES,
+    }
+}
+
+pub fn invitation() -> Invitation {
+    Invitation {
+        id: id("inv_0000000000000001"),
+        account_id: id("acc_0000000000000001"),
+        email: "grace@example.com".to_owned(),
+        role: member::Role::Member,
+        invited_by: id("usr_0000000000000001"),
+        token_hash: secret("invitation-hash"),
+        status: invitation::Status::Accepted,
+        user_id: Some(id("usr_0000000000000002")),
+        created_at: CREATED,
+        expires_at: EXPIRES,
+        kept_until: EXPIRES,
     }
 }
 

@@ -80,7 +80,8 @@ fn an_account() {
     stored(
         &account(),
         "accountId S, parentAccountId? S, accountPath S, accountType S, accountName S, level N, \
-         status S, userId S, createdAt N(s), updatedAt N(s), metadata? M, settings? M",
+         status S, childCount? N, userId S, createdAt N(s), updatedAt N(s), metadata? M, \
+         settings? M",
     );
 }
 
@@ -90,6 +91,15 @@ fn a_member() {
         &member(),
         "userId S, accountId S, role S, permissions M, isDefault BOOL, joinedAt N(s), \
          invitedBy? S, status S",
+    );
+}
+
+#[test]
+fn an_invitation() {
+    stored(
+        &invitation(),
+        "invitationId S, accountId S, email S, role S, invitedBy S, tokenHash S, status S, \
+         userId? S, createdAt S(iso), expiresAt S(iso), ttl N(s)",
     );
 }
 

@@ -7,7 +7,6 @@ use ferryhook_core::explained::Verdict;
 use ferryhook_core::{Attempt, Connection, Event};
 
 use super::Courier;
-use crate::attempt::attempt;
 use crate::explain;
 use crate::plan;
 use crate::routes::Way;
@@ -41,8 +40,7 @@ impl Courier {
             return Some(Rehearsed { event, attempt: None });
         }
         let delivery = plan::delivery(&event, &way, now, &inner.env);
-        let (outbound, guard, env) = (&*inner.outbound, &inner.guard, &inner.env);
-        let made = attempt(outbound, guard, env, &event, &delivery, &way, None).await;
+        let made = self.send(&event, &delivery, &way).await;
         Some(Rehearsed { event, attempt: Some(made.attempt) })
     }
 }

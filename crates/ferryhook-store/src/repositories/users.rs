@@ -12,7 +12,7 @@ use crate::records::{Unique, unique, user};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
-const EMAIL: &str = "e-mail address";
+pub(super) const EMAIL: &str = "e-mail address";
 const IDENTITY: &str = "identity";
 
 #[derive(Debug, Clone, Copy)]

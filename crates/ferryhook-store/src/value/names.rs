@@ -265,6 +265,10 @@ const NAMES: &[&str] = &[
     "fingerprint",
     "token",
     "reply",
+    // An account's children, and an invitation.
+    "childCount",
+    "invitationId",
+    "tokenHash",
     "ttl",
     // Session, Ticket, TokenKey, and what signing in needs of a User
     "sessionId",
@@ -282,6 +286,14 @@ const NAMES: &[&str] = &[
     "totpLastStep",
     "recoveryCodes",
     "sessionEpoch",
+    // Erasures
+    "erasureId",
+    "what",
+    "subject",
+    "paths",
+    "erased",
+    "lookedAt",
+    "outcome",
 ];
 
 #[cfg(test)]

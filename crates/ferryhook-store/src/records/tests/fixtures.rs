@@ -91,6 +91,8 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::Session => as_a::<ferryhook_core::Session>(row),
         Kind::Ticket => as_a::<Ticket>(row),
         Kind::TokenKey => as_a::<ferryhook_core::TokenKey>(row),
+        Kind::Invitation => as_a::<ferryhook_core::Invitation>(row),
+        Kind::Erasure => as_a::<ferryhook_core::Erasure>(row),
     }
 }
 

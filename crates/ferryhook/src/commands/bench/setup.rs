@@ -98,6 +98,7 @@ impl Owner {
             name: "Bench".to_owned(),
             level: 0,
             status: account::Status::Active,
+            child_count: 0,
             user_id: self.user,
             created_at: self.now,
             updated_at: self.now,
