@@ -14,7 +14,7 @@ use ferryhook_store::Stored;
 
 use crate::call;
 use crate::caller::{Caller, Person, Proof, Standing, Who, prove, standing};
-use crate::idempotency;
+use crate::idempotency::{self, Identity};
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Route};
 use crate::router::App;
@@ -73,28 +73,28 @@ async fn admit(
     };
     let proof = prove(app, request.headers()).await?;
     let pace = app.limiter.take(&proof)?;
-    let caller = match needed {
+    let identity = match needed {
         None => {
             let Proof::Person { user, session } = proof else { return Err(only_people()) };
             let id = user.id;
             let person = Person { user, session, visit: visit.clone() };
             request.extensions_mut().insert(person);
-            id.to_string()
+            Identity { name: id.to_string(), account: None }
         }
         Some(needed) => {
             let named = named_account(request.headers())?;
             let caller = enter(gate, needed, named, proof, visit).await?;
             let name = match caller.who {
-                Who::User(id) => id.to_string(),
-                Who::Key(id, _) => id.to_string(),
+                Who::User(id) => format!("{id}#{}", caller.account),
+                Who::Key(id, _) => format!("{id}#{}", caller.account),
             };
-            let name = format!("{name}#{}", caller.account);
+            let account = Some(caller.account);
             request.extensions_mut().insert(caller);
-            name
+            Identity { name, account }
         }
     };
     let mut response = match *request.method() == Method::POST {
-        true => idempotency::run(app, &caller, visit, request, next).await?,
+        true => idempotency::run(app, &identity, visit, request, next).await?,
         false => next.run(request).await,
     };
     pace.tell(response.headers_mut());

@@ -4,7 +4,7 @@
 //! so that no handler has to carry the id around.
 
 use axum::extract::Path;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use ferryhook_net::problem;
 use ferryhook_store::StoreError;
@@ -18,12 +18,16 @@ pub struct Problem {
     code: Code,
     detail: String,
     errors: Vec<FieldError>,
+    /// After how long it is worth asking again, where that is known.
+    wait_seconds: Option<u64>,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
     /// `detail` is for people and may change; it holds no secrets and no causes.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new() }
+        let detail = detail.into();
+        Self { code, detail, errors: Vec::new(), wait_seconds: None, headers: Vec::new() }
     }
 
     /// One thing is wrong: `pointer` is where in the body (RFC 6901), or the parameter's name.
@@ -42,12 +46,28 @@ impl Problem {
         Self::new(Code::NotFound, "There is no such thing, or it is not yours to see.")
     }
 
+    /// Too many have been asked for; `wait_seconds` are told.
+    pub fn too_fast(detail: impl Into<String>, wait_seconds: u64) -> Self {
+        Self::new(Code::RateLimited, detail).after(wait_seconds)
+    }
+
     pub fn internal() -> Self {
         Self::new(Code::Internal, "Something failed on our side.")
     }
 
     pub fn code(&self) -> Code {
         self.code
+    }
+
+    /// It is worth asking again then.
+    #[must_use]
+    pub fn after(self, wait_seconds: u64) -> Self {
+        Self { wait_seconds: Some(wait_seconds), ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn with_headers(self, headers: Vec<(HeaderName, HeaderValue)>) -> Self {
+        Self { headers, ..self }
     }
 
     #[must_use]
@@ -95,9 +115,11 @@ impl IntoResponse for Problem {
             let scheme = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
         }
-        if self.code == Code::Unavailable {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        let wait = self.wait_seconds.or((self.code == Code::Unavailable).then_some(1));
+        if let Some(wait) = wait {
+            response.headers_mut().insert(header::RETRY_AFTER, wait.into());
         }
+        response.headers_mut().extend(self.headers.iter().cloned());
         response.extensions_mut().insert(self);
         response
     }

@@ -9,6 +9,7 @@ use ferryhook_core::account::{self, AccountType};
 use ferryhook_core::key::{self, Permissions};
 use ferryhook_core::member::{self, Role};
 use ferryhook_core::{Account, Env, Id, Key, Map, Member, Secret, User, samples};
+use ferryhook_net::Tasks;
 use ferryhook_net::client::Guard;
 use ferryhook_store::Store;
 use ferryhook_store::engine::memory::Memory;
@@ -19,6 +20,8 @@ use tower::ServiceExt;
 
 use crate::caller::hash;
 use crate::cursors::Cursors;
+use crate::limiter::{Limiter, Rates};
+use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
 pub(crate) struct Trial {
@@ -64,14 +67,21 @@ pub(crate) fn app() -> App {
         metrics: recorder.handle(),
         bell: Arc::new(|_| {}),
         cursors: Cursors::new(&[7; 32]),
-        limiter: Default::default(),
+        limiter: Limiter::new(Rates::default(), Env::fixed("2026-01-01T00:00:00Z")),
         settings: Arc::default(),
+        tasks: Tasks::new(),
+        works: Arc::new(Nobody),
+        turns: Arc::default(),
     }
 }
 
 impl Trial {
     pub(crate) async fn new() -> Self {
-        Self::of(app(), "one@example.com").await
+        Self::over(app()).await
+    }
+
+    pub(crate) async fn over(app: App) -> Self {
+        Self::of(app, "one@example.com").await
     }
 
     /// Another account on the same server, with an owner of its own.
@@ -86,6 +96,8 @@ impl Trial {
             id: user_id,
             email: email.to_owned(),
             default_account_id: account_id,
+            github_id: None,
+            google_id: None,
             ..samples::user()
         };
         let account = Account {

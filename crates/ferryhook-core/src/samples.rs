@@ -16,7 +16,8 @@ pub use gateway::{
     attempt, claim, connection, delivery, erasure, event, rejection, replay, source,
 };
 pub use people::{
-    account, activity, answer, hook, key, member, notification, oauth_state, plan, usage, user,
+    account, activity, answer, hook, invitation, key, member, notification, oauth_state, plan,
+    session, ticket, token_key, usage, user,
 };
 pub use syncs::{run, schedule};
 

@@ -10,6 +10,7 @@ mod changes;
 mod consequences;
 pub(crate) mod gate;
 mod queue;
+mod rehearse;
 mod settle;
 
 use std::collections::HashSet;
@@ -28,10 +29,11 @@ use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
 use tokio::sync::{Notify, broadcast};
 
+use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
 use crate::ingest::HandOver;
-use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
+use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
 use crate::parcel::Parcel;
@@ -41,6 +43,8 @@ use crate::scripts::Scripts;
 use crate::tally::Tally;
 use crate::trace::Sink;
 use gate::{Admission, Gate};
+
+pub use rehearse::Rehearsed;
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]
@@ -69,6 +73,7 @@ pub(crate) struct Inner {
     outbound: Arc<dyn Outbound>,
     guard: Guard,
     scripts: Scripts,
+    tokens: Tokens,
     pub(crate) shared: bool,
     traces: Option<Sink>,
     pub(crate) steady: Steady,
@@ -105,6 +110,7 @@ impl Courier {
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
+            tokens: Tokens::new(outbound.clone(), guard.clone(), env.clone()),
             store,
             env,
             routes,
@@ -493,7 +499,7 @@ pub(crate) fn lane_of(way: &Way, lane: delivery::Lane) -> LaneOf {
         id: LaneId { connection: connection.id, lane },
         account: connection.account_id,
         source: connection.source_id,
-        terms: crate::terms::of(connection, lane),
+        terms: Terms { open: way.hold().is_none(), ..crate::terms::of(connection, lane) },
     }
 }
 

@@ -84,8 +84,6 @@ pub const REPLAY_LEASE: Duration = Duration::from_secs(60);
 pub const REPLAY_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Replays that are looked at to find those whose turn it is.
 pub const REPLAYS_LOOKED_AT_MAX: usize = 1000;
-/// Events that one count looks at.
-pub const COUNTED_MAX: usize = 10_000;
 
 /// Erasures that are done before the store is scrubbed for all of them.
 pub const ERASURES_AT_ONCE: usize = 100;
@@ -107,3 +105,10 @@ pub const ERASED_REMEMBERED: usize = 1024;
 
 /// Until a delivery is looked at again whose transform had to wait for a thread.
 pub const SHAPE_PAUSE: Duration = Duration::from_secs(5);
+
+/// Tokens for destinations that are kept at once; beyond that some are fetched again.
+pub const TOKENS_MAX: usize = 4096;
+/// How long before its end a token is replaced; less for one that is short-lived.
+pub const TOKEN_MARGIN: Duration = Duration::from_secs(60);
+/// Until a token endpoint is asked again after it failed, or for another token.
+pub const TOKEN_PAUSE: Duration = Duration::from_millis(500);

@@ -41,11 +41,15 @@ pub enum Kind {
     Unique = 20,
     Replay = 21,
     Answer = 23,
+    Session = 24,
+    Ticket = 25,
+    TokenKey = 26,
+    Invitation = 27,
     Erasure = 28,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 23] = [
+    pub const ALL: [Kind; 27] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -68,6 +72,10 @@ impl Kind {
         Kind::Unique,
         Kind::Replay,
         Kind::Answer,
+        Kind::Session,
+        Kind::Ticket,
+        Kind::TokenKey,
+        Kind::Invitation,
         Kind::Erasure,
     ];
 
@@ -103,6 +111,10 @@ impl Kind {
             Self::Unique => "unique value",
             Self::Replay => "replay",
             Self::Answer => "answer",
+            Self::Session => "session",
+            Self::Ticket => "ticket",
+            Self::TokenKey => "token key",
+            Self::Invitation => "invitation",
             Self::Erasure => "erasure",
         }
     }
@@ -110,7 +122,8 @@ impl Kind {
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
-            Self::Answer | Self::Erasure => Table::Main,
+            Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
+            Self::Invitation | Self::Erasure => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

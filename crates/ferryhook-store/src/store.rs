@@ -16,8 +16,8 @@ use crate::query::{Page, Query};
 use crate::record::{Record, Stored};
 use crate::repositories::{
     Accounts, Activities, Answers, Attempts, Connections, Deliveries, Erasures, Events, Hooks,
-    Keys, Ledger, Members, Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules,
-    Sources, UsageDays, Users,
+    Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
+    Rejections, Replays, Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 
 /// Cheap to clone: clones share the engine.
@@ -57,8 +57,28 @@ impl Store {
         Members(self)
     }
 
+    pub fn invitations(&self) -> Invitations<'_> {
+        Invitations(self)
+    }
+
+    pub fn installation(&self) -> Installation<'_> {
+        Installation(self)
+    }
+
     pub fn keys(&self) -> Keys<'_> {
         Keys(self)
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    pub fn tickets(&self) -> Tickets<'_> {
+        Tickets(self)
+    }
+
+    pub fn token_keys(&self) -> TokenKeys<'_> {
+        TokenKeys(self)
     }
 
     pub fn oauth_states(&self) -> OauthStates<'_> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use ferryhook_api::cursors::Cursors;
-use ferryhook_api::limiter::Limiter;
+use ferryhook_api::limiter::{Limiter, Rates};
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
@@ -85,8 +85,9 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let ingest =
         Ingest::new(store.clone(), env.clone(), &tasks, routes.clone(), hand_over, settings);
     let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
+    let desk = Arc::new(desk);
     let api_guard = guard.clone();
-    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
+    control(config, &env, &storage, guard, (bell.clone(), desk.clone()), &tasks);
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let app = App {
@@ -97,8 +98,11 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         metrics,
         bell: bell.clone(),
         cursors: cursors(&env),
-        limiter: Limiter::default(),
+        limiter: Limiter::new(Rates::default(), env.clone()),
         settings: Arc::new(api_settings(config)),
+        tasks: tasks.clone(),
+        works: desk,
+        turns: Arc::default(),
     };
     let router = match purpose {
         Purpose::Serving => router(app),
@@ -141,7 +145,7 @@ fn control(
     env: &Env,
     storage: &Storage,
     guard: Guard,
-    (bell, desk): (Bell, Desk),
+    (bell, desk): (Bell, Arc<Desk>),
     tasks: &Tasks,
 ) {
     let Some(engine) = storage.embedded.clone() else { return };

@@ -8,7 +8,7 @@ use ferryhook_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::limits;
-use crate::replay::Search;
+use ferryhook_store::search::{COUNTED_MAX, Search};
 
 /// Of as many events as one count may look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub async fn count(
     // Without a pattern of types there is none that could be bad.
     let Ok(search) = Search::oldest_first(account, &filter) else { return Ok(count) };
     let mut search = search.after(after);
-    while !search.is_over() && count.looked_at < limits::COUNTED_MAX as u64 {
+    while !search.is_over() && count.looked_at < COUNTED_MAX as u64 {
         let found = search.look(store, limits::ERASURE_PAGE).await?;
         count.matched += found.events.iter().filter(|event| matcher.means(event)).count() as u64;
         count.looked_at += found.looked_at as u64;

@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use super::lease_until;
 use crate::courier::Courier;
 use crate::limits;
-use crate::replay::Search;
+use ferryhook_store::search::Search;
 
 /// As it stands when nothing is left to be deleted; `None` when it was cancelled or is in other
 /// hands.

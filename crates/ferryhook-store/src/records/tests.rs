@@ -7,8 +7,10 @@ use std::fmt::Debug;
 use ferryhook_core::delivery::{Cancel, Failure, Hold, State};
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::replay::{Filter, Selection};
+use ferryhook_core::user::Identity;
 use ferryhook_core::{
-    Account, Activity, Answer, Delivery, Event, Notification, Replay, Timestamp, answer, samples,
+    Account, Activity, Answer, Delivery, Event, Notification, Replay, Ticket, Timestamp, answer,
+    samples,
 };
 
 use super::*;
@@ -72,9 +74,13 @@ fn full() -> Vec<Sample> {
         sample(&samples::usage()),
         sample(&samples::plan()),
         sample(&samples::oauth_state()),
-        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::key_hash(&samples::key())),
         sample(&samples::replay()),
         sample(&samples::answer()),
+        sample(&samples::session()),
+        sample(&samples::ticket()),
+        sample(&samples::token_key()),
+        sample(&samples::invitation()),
         sample(&samples::erasure()),
     ]
 }
@@ -95,7 +101,10 @@ fn variations() -> Vec<Sample> {
             expires_at: None,
             ..samples::notification()
         }),
-        sample(&Unique::key_hash("0a1b", &samples::key().id)),
+        sample(&Unique::identity(Identity::Github, "583231", &samples::user().id)),
+        sample(&Ticket { user_id: None, email: None, method: None, ..samples::ticket() }),
+        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::installation(samples::account().id)),
         sample(&Replay {
             selection: Selection::Filter {
                 filter: Filter {
@@ -306,9 +315,13 @@ fn keys_are_those_the_tables_document() {
             "acc_0000000000000001 2026-01-01",
             "pro ",
             "hush-state ",
-            "UNIQUE#EMAIL#ada@example.com UNIQUE",
+            "UNIQUE#KEYHASH#hush-key-hash UNIQUE",
             "ACC#acc_0000000000000001 RPL#rpl_-OhqqeV-00000001",
             "ANSWER#key_0000000000000001#0a1b ANSWER",
+            "USER#usr_0000000000000001 SESS#ses_0000000000000001",
+            "TICKET#hush-ticket-hash TICKET",
+            "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
+            "ACC#acc_0000000000000001 INV#inv_0000000000000001",
         ]
     );
 }
@@ -353,6 +366,7 @@ fn index_keys_are_those_the_tables_document() {
             "PlanCatalogue plans pro",
             "EventById RPLID#rpl_-OhqqeV-00000001 REPLAY",
             "Due REPLAYS 1767229200000",
+            "AccountStatus acc_0000000000000001 accepted",
         ]
     );
 }
