@@ -38,6 +38,7 @@ pub mod works;
 pub mod claims;
 pub mod connections;
 pub mod dead_letters;
+pub mod erasures;
 pub mod events;
 pub mod providers;
 pub mod rejections;

@@ -3,6 +3,7 @@
 use ferryhook_core::erasure::What;
 use ferryhook_core::{Claim, Erasure, Rejection, dedup};
 use ferryhook_store::Window;
+use ferryhook_store::search::count_erased;
 
 use super::*;
 
@@ -16,7 +17,7 @@ impl Ferry {
 
     async fn erase(&self, what: What) -> Id<Erasure> {
         let erasure = Erasure::new(the_source().account_id, what, None, &self.env);
-        self.courier.erase(&erasure).await.unwrap();
+        self.courier.erase(&self.store, &erasure).await.unwrap();
         erasure.id
     }
 
@@ -178,10 +179,10 @@ async fn it_can_be_counted_first() {
         sleep(Duration::from_millis(1)).await;
     }
     let account = the_source().account_id;
-    let count = crate::erase::count(&ferry.store, account, &ferry.ada(), None).await.unwrap();
+    let count = count_erased(&ferry.store, account, &ferry.ada(), None).await.unwrap();
     assert_eq!((count.matched, count.looked_at, count.next), (2, 3, None));
     let stranger = stranger(&ferry.env);
-    let count = crate::erase::count(&ferry.store, stranger, &ferry.ada(), None).await.unwrap();
+    let count = count_erased(&ferry.store, stranger, &ferry.ada(), None).await.unwrap();
     assert_eq!(count.matched, 0);
 }
 
