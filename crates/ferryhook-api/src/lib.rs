@@ -48,6 +48,7 @@ pub mod activities;
 pub mod claims;
 pub mod connections;
 pub mod dead_letters;
+pub mod erasures;
 pub mod events;
 pub mod invitations;
 pub mod keys;

@@ -22,7 +22,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, auth, claims, connections, dead_letters, docs, events, invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens, whoami,
+    accounts, activities, auth, claims, connections, dead_letters, docs, erasures, events,
+    invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens,
+    whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -127,6 +129,11 @@ pub fn routes() -> Vec<Route> {
         get("/v1/replays", "replays.list", Role(Viewer), "Lists replays of many events.", replays::list),
         get("/v1/replays/{id}", "replays.get", Role(Viewer), "Shows how far a replay has come.", replays::show),
         post("/v1/replays/{id}/cancel", "replays.cancel", Role(Member), "Stops a replay.", replays::cancel),
+        delete("/v1/events/{id}", "events.erase", Role(Manager), "Erases an event, with all that was ever tried with it.", erasures::erase_event),
+        get("/v1/erasures", "erasures.list", Role(Manager), "Lists erasures.", erasures::list),
+        post("/v1/erasures", "erasures.create", Role(Manager), "Erases events that are named or that a filter means, or counts them first.", erasures::create),
+        get("/v1/erasures/{id}", "erasures.get", Role(Manager), "Shows how far an erasure has come.", erasures::show),
+        post("/v1/erasures/{id}/cancel", "erasures.cancel", Role(Manager), "Has an erasure erase nothing more.", erasures::cancel),
         get("/v1/dead-letters", "deadLetters.list", Role(Viewer), "Lists events that could not be processed.", dead_letters::list),
         post("/v1/dead-letters/redrive", "deadLetters.redrive", Role(Member), "Processes dead letters once more.", dead_letters::redrive),
         get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
