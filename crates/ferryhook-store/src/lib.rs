@@ -20,6 +20,7 @@ pub mod schema;
 pub mod store;
 pub mod tables;
 pub mod value;
+pub mod vault;
 
 pub use batch::{Batch, Condition, Durability};
 pub use engine::Engine;
@@ -32,3 +33,4 @@ pub use repositories::{Slice, UniqueError, Window};
 pub use store::Store;
 pub use tables::{Index, Table};
 pub use value::{Item, Value};
+pub use vault::{MasterKeys, Vault, VaultError};

@@ -3,7 +3,7 @@
 use ferryhook_core::{Id, User};
 
 use crate::key::{IndexKey, Key};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Secrets};
 use crate::tables::{Index, Table};
 
 pub(crate) fn partition(id: Id<User>) -> String {
@@ -21,6 +21,10 @@ pub(crate) fn email_value(email: &str) -> String {
 
 impl Record for User {
     const KIND: Kind = Kind::User;
+    /// What is the user's alone is sealed with a key of their own, in whatever account they work:
+    /// name the attribute here. A password's hash is not among them: it opens nothing.
+    const SECRETS: Option<Secrets> =
+        Some(Secrets { owner: "userId", named_by: &["userId"], attributes: &[] });
 
     fn key(&self) -> Key {
         key(self.id)

@@ -266,6 +266,10 @@ const NAMES: &[&str] = &[
     "token",
     "reply",
     "ttl",
+    // Data keys
+    "wrapped",
+    "masterId",
+    "formerMasterIds",
 ];
 
 #[cfg(test)]
