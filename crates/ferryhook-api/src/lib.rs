@@ -6,15 +6,39 @@
 //! Configuration as a file is [`manifest`] (reading it), [`apply`] (making it so) and
 //! [`export`] (writing down what is).
 
-pub mod apply;
-pub mod export;
-pub mod health;
-pub mod manifest;
-pub mod owner;
+pub mod router;
+
+// The way of a request.
+pub mod call;
+pub mod caller;
+pub mod gate;
+pub mod idempotency;
+pub mod limiter;
+pub mod limits;
 pub mod problem;
 pub mod request;
-pub mod router;
+pub mod route;
+pub mod visit;
+
+// What lists, descriptions and machines need.
+pub mod cursors;
+pub mod docs;
+pub mod health;
+pub mod openapi;
+pub mod page;
+
+// The nouns.
+pub mod whoami;
+
+// Configuration as a file, and whom it belongs to.
+pub mod apply;
+pub mod export;
+pub mod manifest;
+pub mod owner;
+
+#[cfg(test)]
+pub(crate) mod trial;
 
 pub use health::Readiness;
 pub use problem::{Code, Problem};
-pub use router::{App, router};
+pub use router::{App, Bell, Settings, router};

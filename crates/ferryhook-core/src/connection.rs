@@ -34,7 +34,7 @@ pub struct Connection {
     pub method: Method,
     #[serde(default, skip_serializing_if = "Headers::is_empty")]
     pub headers: Headers,
-    /// How we prove ourselves to the destination, as JSON text that only `deliver` reads.
+    /// How an attempt shows who sends it, as JSON text: see [`crate::destination_auth`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<Secret>,
     pub signing_secret: Secret,

@@ -90,6 +90,8 @@ pub enum Hold {
     TransformFailed,
     /// Given up, and those behind it in order wait until somebody replays or cancels it.
     Parked,
+    /// Its account, or one above that, is suspended.
+    AccountSuspended,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -80,3 +80,25 @@ pub const REPLAYS_WAITING_MAX: usize = 32;
 /// A file for `ferryhook apply`.
 pub const MANIFEST_BYTES_MAX: usize = 1024 * 1024;
 pub const MANIFEST_DEPTH_MAX: usize = 32;
+
+/// The tree of accounts: its levels, and how many lie directly beneath one. A name stands in the
+/// path of all beneath it, so as many as fit into one commit may have to be renamed together.
+pub const ACCOUNT_LEVELS_MAX: u16 = 8;
+pub const ACCOUNT_CHILDREN_MAX: u32 = 1_000;
+pub const ACCOUNTS_RENAMED_MAX: usize = batch::ACTIONS_MAX - 2;
+/// What people may keep beside an account.
+pub const ACCOUNT_SETTINGS_BYTES_MAX: usize = 16 * 1024;
+
+/// How long an invitation can be accepted, how long it is shown after that, and how many of an
+/// account may be open at once.
+pub const INVITATION_LIVES: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const INVITATION_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const INVITATIONS_OPEN_MAX: usize = 100;
+
+/// Keys of an account that can be used, what one may list, and how often its use is noted.
+pub const KEYS_PER_ACCOUNT_MAX: usize = 100;
+pub const KEY_OPERATIONS_MAX: usize = 100;
+pub const KEY_USE_NOTED_EVERY: Duration = Duration::from_secs(60);
+/// Exceptions to a member's role.
+pub const EXCEPTIONS_MAX: usize = 100;
+pub const EMAIL_BYTES_MAX: usize = 254;

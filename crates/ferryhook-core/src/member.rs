@@ -1,5 +1,7 @@
 //! A user's place in an account: the role, and how they came to it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::time::seconds;
@@ -29,6 +31,23 @@ pub enum Role {
     Member,
     Manager,
     Admin,
+}
+
+impl Role {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Member => "member",
+            Self::Manager => "manager",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -17,12 +17,13 @@ use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply, Timing, Unsent, Wh
 use hyper::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{HeaderMap, Method};
 
+use crate::credentials::Shown;
 use crate::lanes::Felt;
 use crate::routes::Way;
 use crate::trace::{self, Sink};
 use span::Sent;
 
-const USER_AGENT: &str = concat!("Ferryhook/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("Ferryhook/", env!("CARGO_PKG_VERSION"));
 
 /// What came of it, for the delivery, for the lane and for the record.
 #[derive(Debug)]
@@ -33,26 +34,39 @@ pub(crate) struct Made {
     pub(crate) timing: Timing,
 }
 
+/// With what attempts are made, whatever they bring.
+pub(crate) struct Means<'a> {
+    pub(crate) outbound: &'a dyn Outbound,
+    pub(crate) guard: &'a Guard,
+    pub(crate) env: &'a Env,
+    pub(crate) traces: Option<&'a Sink>,
+}
+
 pub(crate) async fn attempt(
-    outbound: &dyn Outbound,
-    guard: &Guard,
-    env: &Env,
+    means: &Means<'_>,
     event: &Event,
     delivery: &Delivery,
     way: &Way,
-    traces: Option<&Sink>,
+    shown: &Shown,
 ) -> Made {
+    let Means { outbound, guard, env, traces } = *means;
     let at = env.now();
     let trace = newest(event, env, traces.is_some());
     let target = way.target(guard);
     let answered = match target {
         Ok(target) => {
+            let mut headers = headers(event, delivery, way, at, trace);
+            // Whoever else said something under this name, sender included, did not mean this.
+            if let Some((name, value)) = shown.header.clone() {
+                headers.insert(name, value);
+            }
             let outgoing = Outgoing {
                 target: target.clone(),
                 method: method(event, way),
-                headers: headers(event, delivery, way, at, trace),
+                headers,
                 body: event.body.as_bytes().clone(),
-                timeout: way.timeout(),
+                identity: shown.identity.clone(),
+                timeout: way.timeout().saturating_sub(shown.took),
             };
             outbound.send(outgoing).await
         }
@@ -71,9 +85,21 @@ pub(crate) async fn attempt(
     }
     let record = blank(event, delivery, way, at);
     match answered {
-        Ok(reply) => answer(record, reply, at),
+        Ok(reply) => with_token(answer(record, reply, at), shown),
         Err(unsent) => no_answer(record, unsent),
     }
+}
+
+/// A token that was good once may be taken back before its time. What the connection's rules say
+/// about 401 is then not meant: the next attempt brings another, and they decide about that.
+fn with_token(made: Made, shown: &Shown) -> Made {
+    let is_old = shown.token.as_ref().is_some_and(|token| !token.is_new);
+    if made.attempt.status_code != 401 || !is_old {
+        return made;
+    }
+    let error = "the token was refused; the next attempt brings another".to_owned();
+    let attempt = Attempt { error: Some(error.clone()), ..made.attempt };
+    Made { attempt, outcome: Outcome::Unanswered { error }, ..made }
 }
 
 /// The record of an attempt that nothing has come of yet.

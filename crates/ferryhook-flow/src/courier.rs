@@ -28,10 +28,11 @@ use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
 use tokio::sync::{Notify, broadcast};
 
+use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
 use crate::ingest::HandOver;
-use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
+use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
 use crate::parcel::Parcel;
@@ -69,6 +70,7 @@ pub(crate) struct Inner {
     outbound: Arc<dyn Outbound>,
     guard: Guard,
     scripts: Scripts,
+    tokens: Tokens,
     pub(crate) shared: bool,
     traces: Option<Sink>,
     pub(crate) steady: Steady,
@@ -101,6 +103,7 @@ impl Courier {
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally: Tally::new(store.clone()),
+            tokens: Tokens::new(outbound.clone(), guard.clone(), env.clone()),
             store,
             env,
             routes,
@@ -465,7 +468,7 @@ pub(crate) fn lane_of(way: &Way, lane: delivery::Lane) -> LaneOf {
         id: LaneId { connection: connection.id, lane },
         account: connection.account_id,
         source: connection.source_id,
-        terms: crate::terms::of(connection, lane),
+        terms: Terms { open: way.hold().is_none(), ..crate::terms::of(connection, lane) },
     }
 }
 

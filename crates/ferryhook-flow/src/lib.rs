@@ -4,8 +4,8 @@
 //! In the order an event meets it: who lets it in ([`ingest`]) and where it goes ([`routes`]);
 //! which connections want it (`plan`), what is known of it before the store knows the plan
 //! (`parcel`); which delivery goes next (`lanes`, with the `terms` of each connection); the one
-//! who carries it ([`courier`]), in the `shape` that a transform gave it ([`scripts`]), through an
-//! `attempt`; what sends it once more ([`replay`], [`dead_letters`]); the periodic look for what
+//! who carries it ([`courier`]), in the `shape` that a transform gave it ([`scripts`]), with the
+//! `credentials` that its destination wants, through an `attempt`; what sends it once more ([`replay`], [`dead_letters`]); the periodic look for what
 //! nobody has in hand (`sweep`); and for people why all of this happened ([`explain`]). None of it
 //! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
 //! store.
@@ -20,6 +20,7 @@ mod terms;
 
 mod attempt;
 pub mod courier;
+mod credentials;
 pub mod dead_letters;
 pub mod explain;
 pub mod replay;

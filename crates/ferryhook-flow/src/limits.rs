@@ -89,3 +89,10 @@ pub const COUNTED_MAX: usize = 10_000;
 
 /// Until a delivery is looked at again whose transform had to wait for a thread.
 pub const SHAPE_PAUSE: Duration = Duration::from_secs(5);
+
+/// Tokens for destinations that are kept at once; beyond that some are fetched again.
+pub const TOKENS_MAX: usize = 4096;
+/// How long before its end a token is replaced; less for one that is short-lived.
+pub const TOKEN_MARGIN: Duration = Duration::from_secs(60);
+/// Until a token endpoint is asked again after it failed, or for another token.
+pub const TOKEN_PAUSE: Duration = Duration::from_millis(500);

@@ -11,9 +11,9 @@ pub mod jobs;
 mod search;
 mod targets;
 
-use ferryhook_core::delivery::{Hold, Lane, State};
+use ferryhook_core::delivery::{Lane, State};
 use ferryhook_core::event::Status;
-use ferryhook_core::{Connection, Delivery, Env, Event, Id, Timestamp, connection};
+use ferryhook_core::{Connection, Delivery, Env, Event, Id, Timestamp};
 use ferryhook_store::repositories::Begun;
 use ferryhook_store::{Slice, Store, Stored};
 use serde::{Deserialize, Serialize};
@@ -183,9 +183,9 @@ fn again(
             ..plan::delivery(event, way, now, env)
         },
     };
-    Some(match way.connection.status {
-        connection::Status::Paused => begins.hold(Hold::ConnectionPaused, now),
-        connection::Status::Active | connection::Status::Deleted => begins,
+    Some(match way.hold() {
+        Some(reason) => begins.hold(reason, now),
+        None => begins,
     })
 }
 

@@ -44,6 +44,7 @@ fn main() {
         method: Method::POST,
         headers: headers(),
         body: Bytes::from(vec![b'x'; body_bytes]),
+        identity: None,
         timeout: Duration::from_secs(30),
     };
     let env = Env::system();

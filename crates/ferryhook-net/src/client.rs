@@ -32,13 +32,14 @@ use crate::Tasks;
 use connector::Connector;
 use course::{Course, Failure};
 use exchange::exchange;
-use pool::{Pool, Room};
+use pool::{Ends, Pool, Room};
 
 mod address;
 mod connector;
 mod course;
 mod exchange;
 mod guard;
+mod identity;
 pub mod limits;
 mod line;
 mod name;
@@ -50,6 +51,7 @@ mod wire;
 
 pub use course::{Timing, Why};
 pub use guard::{Guard, Refusal};
+pub use identity::{BadIdentity, Identity};
 pub use resolver::{Resolve, SystemResolver, Unresolved};
 pub use target::Target;
 pub use tls::{BadRoots, Roots};
@@ -62,6 +64,8 @@ pub struct Outgoing {
     /// `Host` and whatever frames the message is set here, not taken from these.
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// Shown to whoever asks for a certificate; only over TLS.
+    pub identity: Option<Identity>,
     pub timeout: Duration,
 }
 
@@ -133,12 +137,17 @@ impl Client {
         if outgoing.method == Method::CONNECT {
             return Err(Failure::new(Why::Blocked, "CONNECT opens tunnels and is never sent"));
         }
+        if outgoing.identity.is_some() && !outgoing.target.is_secure() {
+            let message = "a client certificate can be shown over https only";
+            return Err(Failure::new(Why::Blocked, message));
+        }
         own_framing(&mut outgoing);
-        if let Some(mut line) = self.rested_line(&outgoing.target, course.started()).await {
+        let ends = Ends::of(&outgoing);
+        if let Some(mut line) = self.rested_line(&outgoing.target, &ends, course.started()).await {
             let request = request(&outgoing, outgoing.headers.clone());
             match exchange(&mut line, request, course).await {
                 Ok(reusable) => {
-                    self.hang_up(&outgoing.target, line, reusable, course);
+                    self.hang_up(&ends, line, reusable, course);
                     return Ok(());
                 }
                 Err(stumble) if stumble.unheard => {}
@@ -146,17 +155,23 @@ impl Client {
             }
         }
         // Boxed: it is large, seldom needed, and would be carried along by every call.
-        let mut line = Box::pin(self.connector.connect(&outgoing.target, course)).await?;
+        let (target, identity) = (&outgoing.target, outgoing.identity.as_ref());
+        let mut line = Box::pin(self.connector.connect(target, identity, course)).await?;
         let headers = std::mem::take(&mut outgoing.headers);
         let answered = exchange(&mut line, request(&outgoing, headers), course).await;
         let reusable = answered.map_err(|stumble| stumble.failure)?;
-        self.hang_up(&outgoing.target, line, reusable, course);
+        self.hang_up(&ends, line, reusable, course);
         Ok(())
     }
 
     /// An open line to the target that seems to work and may still be used.
-    async fn rested_line(&self, target: &Target, now: Duration) -> Option<Box<line::Line>> {
-        while let Some(mut line) = self.pool.take(target.origin(), now) {
+    async fn rested_line(
+        &self,
+        target: &Target,
+        ends: &Ends,
+        now: Duration,
+    ) -> Option<Box<line::Line>> {
+        while let Some(mut line) = self.pool.take(ends, now) {
             if self.guard.admits(target, line.peer) && line.is_good().await {
                 return Some(line);
             }
@@ -164,10 +179,10 @@ impl Client {
         None
     }
 
-    fn hang_up(&self, target: &Target, line: Box<line::Line>, reusable: bool, course: &Course<'_>) {
+    fn hang_up(&self, ends: &Ends, line: Box<line::Line>, reusable: bool, course: &Course<'_>) {
         if reusable {
             self.pool.keep_swept(&self.env, &self.tasks);
-            self.pool.put(target.origin(), line, course.now());
+            self.pool.put(ends, line, course.now());
         }
     }
 }

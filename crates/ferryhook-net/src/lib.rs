@@ -10,8 +10,8 @@ pub mod problem;
 pub mod tasks;
 
 pub use client::{
-    BadRoots, Client, Guard, Outbound, Outgoing, Refusal, Reply, Resolve, Roots, SystemResolver,
-    Target, Timing, Unresolved, Unsent, Why,
+    BadIdentity, BadRoots, Client, Guard, Identity, Outbound, Outgoing, Refusal, Reply, Resolve,
+    Roots, SystemResolver, Target, Timing, Unresolved, Unsent, Why,
 };
 pub use listener::{Bounds, Peer, Trusted, framing, serve};
 pub use tasks::Tasks;

@@ -42,10 +42,14 @@ pub enum Kind {
     Replay = 21,
     DataKey = 22,
     Answer = 23,
+    Session = 24,
+    Ticket = 25,
+    TokenKey = 26,
+    Invitation = 27,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 23] = [
+    pub const ALL: [Kind; 27] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -69,6 +73,10 @@ impl Kind {
         Kind::Replay,
         Kind::DataKey,
         Kind::Answer,
+        Kind::Session,
+        Kind::Ticket,
+        Kind::TokenKey,
+        Kind::Invitation,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -104,13 +112,18 @@ impl Kind {
             Self::Replay => "replay",
             Self::DataKey => "data key",
             Self::Answer => "answer",
+            Self::Session => "session",
+            Self::Ticket => "ticket",
+            Self::TokenKey => "token key",
+            Self::Invitation => "invitation",
         }
     }
 
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
-            Self::DataKey | Self::Answer => Table::Main,
+            Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
+            Self::Invitation | Self::DataKey => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }
@@ -153,9 +166,9 @@ impl fmt::Display for Kind {
 /// sealed twice, the same text is not the same.
 #[derive(Debug, Clone, Copy)]
 pub struct Secrets {
-    /// The attribute that says whose key seals them. A record without it, and so what belongs to
+    /// The attribute that says whose key seals them. A record without it, and whatever belongs to
     /// nobody, is sealed with the installation's own key.
-    pub owner: &'static str,
+    pub owner: Option<&'static str>,
     /// The attributes that say which record it is. What was sealed for another does not open.
     pub named_by: &'static [&'static str],
     pub attributes: &'static [&'static str],

@@ -25,6 +25,7 @@ pub(crate) mod data_key;
 pub(crate) mod delivery;
 pub(crate) mod event;
 pub(crate) mod hook;
+pub(crate) mod invitation;
 pub(crate) mod key;
 pub(crate) mod member;
 pub(crate) mod notification;
@@ -34,7 +35,10 @@ pub(crate) mod rejection;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schedule;
+pub(crate) mod session;
 pub(crate) mod source;
+pub(crate) mod ticket;
+pub(crate) mod token_key;
 pub(crate) mod usage;
 pub(crate) mod user;
 

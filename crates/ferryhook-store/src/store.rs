@@ -16,8 +16,8 @@ use crate::query::{Page, Query};
 use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
     Accounts, Activities, Answers, Attempts, Connections, DataKeys, Deliveries, Events, Hooks,
-    Keys, Ledger, Members, Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules,
-    Sources, UsageDays, Users,
+    Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
+    Rejections, Replays, Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 use crate::vault::{self, Vault};
 
@@ -70,8 +70,28 @@ impl Store {
         Members(self)
     }
 
+    pub fn invitations(&self) -> Invitations<'_> {
+        Invitations(self)
+    }
+
+    pub fn installation(&self) -> Installation<'_> {
+        Installation(self)
+    }
+
     pub fn keys(&self) -> Keys<'_> {
         Keys(self)
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    pub fn tickets(&self) -> Tickets<'_> {
+        Tickets(self)
+    }
+
+    pub fn token_keys(&self) -> TokenKeys<'_> {
+        TokenKeys(self)
     }
 
     pub fn oauth_states(&self) -> OauthStates<'_> {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use ferryhook_api::cursors::Cursors;
+use ferryhook_api::limiter::{Limiter, Rates};
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
@@ -83,16 +85,43 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let ingest =
         Ingest::new(store.clone(), env.clone(), &tasks, routes.clone(), hand_over, settings);
     let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
+    let api_guard = guard.clone();
     control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
-    let app = App { env: env.clone(), readiness: readiness.clone(), metrics };
+    let app = App {
+        env: env.clone(),
+        store: store.clone(),
+        guard: api_guard,
+        readiness: readiness.clone(),
+        metrics,
+        bell: bell.clone(),
+        cursors: cursors(&env),
+        limiter: Limiter::new(Rates::default(), env.clone()),
+        settings: Arc::new(api_settings(config)),
+        tasks: tasks.clone(),
+    };
     let router = match purpose {
         Purpose::Serving => router(app),
         Purpose::Development => router(app).merge(echo::router(store.clone(), env.clone())),
     };
     let front = Front { ingest, router, env };
     Ok(Wired { front, courier, readiness, tasks, store, bell })
+}
+
+fn api_settings(config: &Config) -> ferryhook_api::Settings {
+    let public_url = config.public_url.as_ref().map(|url| url.0.trim_end_matches('/').to_owned());
+    ferryhook_api::Settings {
+        is_secure: public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
+        public_url,
+        trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
+    }
+}
+
+fn cursors(env: &Env) -> Cursors {
+    let mut key = [0; 32];
+    env.fill(&mut key);
+    Cursors::new(&key)
 }
 
 /// Rung by whoever changes a source or a connection in this process.

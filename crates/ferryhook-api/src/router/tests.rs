@@ -3,22 +3,14 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, Response};
-use ferryhook_core::Env;
 use http_body_util::BodyExt;
-use metrics_exporter_prometheus::PrometheusBuilder;
 use tower::ServiceExt;
 
 use super::{App, router};
-use crate::{Readiness, health};
+use crate::{Readiness, trial};
 
 fn app(readiness: Readiness) -> App {
-    let recorder = PrometheusBuilder::new().build_recorder();
-    metrics::with_local_recorder(&recorder, || health::record_build("1.2.3"));
-    App {
-        env: Env::fixed("2026-01-01T00:00:00Z"),
-        readiness: Arc::new(readiness),
-        metrics: recorder.handle(),
-    }
+    App { readiness: Arc::new(readiness), ..trial::app() }
 }
 
 fn ready_app() -> App {

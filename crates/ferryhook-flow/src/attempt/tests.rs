@@ -6,6 +6,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::*;
+use crate::credentials::Lent;
 
 /// A destination that gives one answer and remembers what it got.
 struct Destination {
@@ -48,12 +49,21 @@ async fn attempted(
     event: &Event,
     answer: Result<Reply, Unsent>,
 ) -> (Made, Option<Outgoing>) {
+    showing(Shown::default(), connection, event, answer).await
+}
+
+async fn showing(
+    shown: Shown,
+    connection: Connection,
+    event: &Event,
+    answer: Result<Reply, Unsent>,
+) -> (Made, Option<Outgoing>) {
     let env = Env::fixed("2026-01-01T01:00:00Z");
     let destination = Destination { answer, got: Mutex::default() };
     let way = Way::new(connection, None, env.now());
     let guard = Guard::new(Vec::new());
-    let delivery = samples::delivery();
-    let made = attempt(&destination, &guard, &env, event, &delivery, &way, None).await;
+    let means = Means { outbound: &destination, guard: &guard, env: &env, traces: None };
+    let made = attempt(&means, event, &samples::delivery(), &way, &shown).await;
     (made, destination.got.into_inner().unwrap())
 }
 
@@ -170,4 +180,41 @@ fn of_a_long_answer_the_beginning_is_kept() {
     assert_eq!(beginning(&[0xff, b'a']).as_deref(), Some("\u{fffd}a"));
     assert_eq!(beginning(&vec![b'x'; 100_000]).map(|text| text.len()), Some(kept));
     assert_eq!(beginning(b""), None);
+}
+
+/// Whatever sender and connection say under the same name.
+#[tokio::test]
+async fn credentials_are_shown_once() {
+    let key = HeaderName::from_static("x-key");
+    let shown = Shown {
+        header: Some((key.clone(), HeaderValue::from_static("ours"))),
+        took: Duration::from_secs(2),
+        ..Shown::default()
+    };
+    let event =
+        Event { headers: Headers::from_iter([("X-Key", "a"), ("x-key", "b")]), ..samples::event() };
+    let connection =
+        Connection { headers: Headers::from_iter([("X-KEY", "c")]), ..samples::connection() };
+    let (_, got) = showing(shown, connection, &event, Ok(reply(200, &[], ""))).await;
+    let got = got.unwrap();
+    assert_eq!(got.headers.get_all(&key).iter().collect::<Vec<_>>(), ["ours"]);
+    assert_eq!(got.timeout, Duration::from_secs(3), "what it took to get them is part of it");
+}
+
+#[tokio::test]
+async fn a_token_that_was_taken_back_is_not_the_events_fault() {
+    let with = async |is_new, status| {
+        let shown = Shown { token: Some(Lent::sample(is_new)), ..Shown::default() };
+        let answer = Ok(reply(status, &[], "no"));
+        showing(shown, samples::connection(), &samples::event(), answer).await.0
+    };
+    let answered = |status_code| Outcome::Answered { status_code, retry_after: None };
+    let made = with(false, 401).await;
+    let error = "the token was refused; the next attempt brings another".to_owned();
+    assert_eq!(made.outcome, Outcome::Unanswered { error: error.clone() });
+    assert_eq!((made.attempt.status_code, made.attempt.error), (401, Some(error)));
+    assert_eq!((made.felt, made.attempt.response_body.as_deref()), (Felt::Well, Some("no")));
+    assert_eq!(with(true, 401).await.outcome, answered(401));
+    assert_eq!(with(false, 403).await.outcome, answered(403));
+    assert_eq!(with(false, 200).await.outcome, answered(200));
 }

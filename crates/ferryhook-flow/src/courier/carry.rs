@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ferryhook_core::connection::{OrderingPolicy, Status};
+use ferryhook_core::connection::OrderingPolicy;
 use ferryhook_core::delivery::{Cancel, Consequence, Failure, Hold, Next, Outcome, State};
 use ferryhook_core::{Delivery, Event, Timestamp};
 use ferryhook_net::client::Timing;
@@ -13,7 +13,8 @@ use futures_util::FutureExt;
 
 use super::settle::{Left, Outcomes};
 use super::{Courier, lane_of};
-use crate::attempt::{self, Made};
+use crate::attempt::{self, Made, Means};
+use crate::credentials;
 use crate::lanes::{Felt, LaneOf, Piece, Work};
 use crate::limits;
 use crate::parcel::Parcel;
@@ -84,11 +85,10 @@ impl Courier {
                 };
                 self.without_attempt(of, |now| hand.delivery().cancel(reason, now))
             }
-            Some(way) if way.connection.status == Status::Paused => {
-                let hold = |now| hand.delivery().hold(Hold::ConnectionPaused, now);
-                self.without_attempt(of, hold)
-            }
-            Some(way) => self.with_attempt(of, &hand, way).await,
+            Some(way) => match way.hold() {
+                Some(reason) => self.without_attempt(of, |now| hand.delivery().hold(reason, now)),
+                None => self.with_attempt(of, &hand, way).await,
+            },
         };
         self.settle(of, hand, outcomes, since).await
     }
@@ -193,14 +193,31 @@ impl Courier {
                 return self.attempted(of, delivery, way, made);
             }
         };
-        let (outbound, traces) = (&*inner.outbound, inner.traces.as_ref());
-        let sending =
-            attempt::attempt(outbound, &inner.guard, &inner.env, event, delivery, way, traces);
+        let sending = self.send(event, delivery, way);
         let made = match AssertUnwindSafe(sending).catch_unwind().await {
             Ok(made) => made,
             Err(_) => crashed(event, delivery, way, inner.env.now()),
         };
         self.attempted(of, delivery, way, made)
+    }
+
+    async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Made {
+        let inner = &self.0;
+        let shown = match credentials::show(way, &inner.tokens).await {
+            Ok(shown) => shown,
+            Err(error) => return unsent(event, delivery, way, inner.env.now(), error),
+        };
+        let means = Means {
+            outbound: &*inner.outbound,
+            guard: &inner.guard,
+            env: &inner.env,
+            traces: inner.traces.as_ref(),
+        };
+        let made = attempt::attempt(&means, event, delivery, way, &shown).await;
+        if let (401, Some(token)) = (made.attempt.status_code, &shown.token) {
+            inner.tokens.refused(way.connection.id, token);
+        }
+        made
     }
 
     /// What an attempt means for its lane and its delivery.

@@ -35,6 +35,7 @@ impl Outside {
             method: Method::GET,
             headers: HeaderMap::new(),
             body: Bytes::new(),
+            identity: None,
             timeout: limits::FETCH,
         };
         match self.outbound.send(outgoing).await {

@@ -86,6 +86,7 @@ fn connection(name: &str) -> Connection {
         status: ConnectionStatus::Active,
         destination_url: Some(format!("https://{name}.example.com/")),
         headers: Headers::default(),
+        auth: None,
         event_types: Vec::new(),
         filters: None,
         transform: None,

@@ -3,19 +3,24 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ferryhook_core::connection::PipelineOrder;
+use ferryhook_core::connection::{PipelineOrder, Status};
+use ferryhook_core::delivery::Hold;
 use ferryhook_core::event_types::EventTypes;
 use ferryhook_core::filter::{Filter, Seen};
 use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::signature::Keys;
 use ferryhook_core::transform::Transform;
-use ferryhook_core::{Connection, Event, Timestamp, limits};
+use ferryhook_core::{Connection, Event, Secret, Timestamp, account, limits};
 use ferryhook_net::client::{Guard, Refusal, Target};
+
+use crate::credentials::Credentials;
 
 #[derive(Debug)]
 pub struct Way {
     pub connection: Connection,
+    /// Its account, or one above that, is not active: it holds what it gets, like a paused one.
+    account_is_closed: bool,
     pub policy: Policy,
     /// What it signs with.
     pub(crate) keys: Keys,
@@ -23,6 +28,7 @@ pub struct Way {
     types: Result<EventTypes, String>,
     filter: Compiled<Filter>,
     transform: Compiled<Transform>,
+    credentials: Compiled<Credentials>,
     order_key: Option<OrderKey>,
     target: OnceLock<Result<Target, Refusal>>,
 }
@@ -50,6 +56,13 @@ impl Way {
             before.map(|before| (before.connection.transform.as_deref(), &before.transform)),
             Transform::parse,
         );
+        let credentials = compiled(
+            connection.auth.as_ref().map(Secret::expose),
+            before.map(|before| {
+                (before.connection.auth.as_ref().map(Secret::expose), &before.credentials)
+            }),
+            Credentials::parse,
+        );
         let types = EventTypes::compile(&connection.event_types);
         let order_key = connection.ordering_key.as_deref().map(OrderKey::parse);
         Self {
@@ -57,11 +70,29 @@ impl Way {
             types: types.map_err(|error| error.to_string()),
             filter,
             transform,
+            credentials,
             order_key: order_key
                 .and_then(|parsed| parsed.inspect_err(|error| unread(&connection, error)).ok()),
             target: OnceLock::new(),
+            account_is_closed: false,
             connection,
             policy,
+        }
+    }
+
+    /// The same of an account that stands like this.
+    pub(crate) fn of_account(self, status: account::Status) -> Self {
+        Self { account_is_closed: status != account::Status::Active, ..self }
+    }
+
+    /// Why it holds what it gets, if it does. What is left of a deleted connection is looked at,
+    /// to be cancelled.
+    pub(crate) fn hold(&self) -> Option<Hold> {
+        match self.connection.status {
+            Status::Deleted => None,
+            _ if self.account_is_closed => Some(Hold::AccountSuspended),
+            Status::Paused => Some(Hold::ConnectionPaused),
+            Status::Active => None,
         }
     }
 
@@ -91,6 +122,11 @@ impl Way {
 
     pub(crate) fn transform(&self) -> Result<Option<&Arc<Transform>>, String> {
         self.transform.as_ref().map(Result::as_ref).transpose().map_err(Clone::clone)
+    }
+
+    /// What its destination wants to be shown, if anything.
+    pub(crate) fn credentials(&self) -> Result<Option<&Arc<Credentials>>, String> {
+        self.credentials.as_ref().map(Result::as_ref).transpose().map_err(Clone::clone)
     }
 
     /// What the event has to agree in with another to go behind it.

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use ferryhook_core::Env;
+use rustls::ClientConfig;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -16,29 +17,30 @@ use super::line::Line;
 use super::resolver::{Resolve, Unresolved};
 use super::target::{Host, Target};
 use super::wire::Stream;
-use super::{Guard, Roots, limits, tls};
+use super::{Guard, Identity, Roots, limits, tls};
 
 pub(super) struct Connector {
     guard: Guard,
     env: Env,
     resolver: Arc<dyn Resolve>,
-    tls: TlsConnector,
+    tls: Arc<ClientConfig>,
 }
 
 impl Connector {
     pub(super) fn new(guard: Guard, env: Env, resolver: Arc<dyn Resolve>, roots: Roots) -> Self {
-        Self { guard, env, resolver, tls: TlsConnector::from(tls::config(roots)) }
+        Self { guard, env, resolver, tls: tls::config(roots) }
     }
 
     pub(super) async fn connect(
         &self,
         target: &Target,
+        identity: Option<&Identity>,
         course: &mut Course<'_>,
     ) -> Result<Box<Line>, Failure> {
         let addresses = self.resolve(target, course).await?;
         let (stream, peer) = self.dial(&addresses, target.port(), course).await?;
         let stream = if target.is_secure() {
-            self.secure(stream, target, course).await?
+            self.secure(stream, target, identity, course).await?
         } else {
             Stream::Plain(stream)
         };
@@ -104,10 +106,15 @@ impl Connector {
         &self,
         stream: TcpStream,
         target: &Target,
+        identity: Option<&Identity>,
         course: &mut Course<'_>,
     ) -> Result<Stream, Failure> {
         course.begin(Step::Securing);
-        let handshake = self.tls.connect(target.server_name().clone(), stream);
+        let config = match identity {
+            Some(identity) => tls::showing(&self.tls, identity),
+            None => self.tls.clone(),
+        };
+        let handshake = TlsConnector::from(config).connect(target.server_name().clone(), stream);
         let agreed = timeout(limits::HANDSHAKE, handshake).await;
         course.timing.tls = course.step_took();
         match agreed {

@@ -26,6 +26,9 @@ pub const ADDRESSES_TRIED: usize = 4;
 /// For the TCP connection, over all addresses tried.
 pub const CONNECT: Duration = Duration::from_secs(5);
 
+/// Certificates that a call may show: its own and those that vouch for it.
+pub const CHAIN_MAX: usize = 8;
+
 /// For the TLS handshake.
 pub const HANDSHAKE: Duration = Duration::from_secs(5);
 

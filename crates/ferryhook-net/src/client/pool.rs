@@ -12,9 +12,9 @@ use std::time::Duration;
 use ferryhook_core::Env;
 use tokio::time::sleep;
 
-use super::limits;
 use super::line::Line;
 use super::target::Origin;
+use super::{Identity, Outgoing, limits};
 use crate::Tasks;
 
 pub(super) struct Pool {
@@ -40,9 +40,22 @@ impl Default for Room {
     }
 }
 
+/// Whom a line leads to, and as whom it was opened. Calls that agree in both can share it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Ends {
+    pub(super) origin: Arc<Origin>,
+    pub(super) identity: Option<Identity>,
+}
+
+impl Ends {
+    pub(super) fn of(outgoing: &Outgoing) -> Self {
+        Self { origin: outgoing.target.origin().clone(), identity: outgoing.identity.clone() }
+    }
+}
+
 #[derive(Default)]
 struct Resting {
-    by_origin: HashMap<Arc<Origin>, Vec<Rested>>,
+    by_ends: HashMap<Ends, Vec<Rested>>,
     count: usize,
 }
 
@@ -56,10 +69,10 @@ impl Pool {
         Self { room, resting: Mutex::default(), sweeping: Once::new() }
     }
 
-    /// The line to `origin` that was used last, if it has not rested too long.
-    pub(super) fn take(&self, origin: &Origin, now: Duration) -> Option<Box<Line>> {
+    /// The line between `ends` that was used last, if it has not rested too long.
+    pub(super) fn take(&self, ends: &Ends, now: Duration) -> Option<Box<Line>> {
         let mut resting = self.lock();
-        let lines = resting.by_origin.get_mut(origin)?;
+        let lines = resting.by_ends.get_mut(ends)?;
         let newest = lines.pop()?;
         if newest.since + limits::IDLE > now {
             resting.count -= 1;
@@ -72,18 +85,18 @@ impl Pool {
         None
     }
 
-    pub(super) fn put(&self, origin: &Arc<Origin>, line: Box<Line>, now: Duration) {
+    pub(super) fn put(&self, ends: &Ends, line: Box<Line>, now: Duration) {
         let mut surplus = Vec::new();
         let mut resting = self.lock();
         if resting.count >= self.room.lines {
             surplus = resting.without_oldest();
         }
-        if resting.by_origin.len() >= self.room.origins {
-            resting.by_origin.retain(|_, lines| !lines.is_empty());
+        if resting.by_ends.len() >= self.room.origins {
+            resting.by_ends.retain(|_, lines| !lines.is_empty());
         }
-        let lines = match resting.by_origin.get_mut(origin) {
+        let lines = match resting.by_ends.get_mut(ends) {
             Some(lines) => lines,
-            None => resting.by_origin.entry(origin.clone()).or_default(),
+            None => resting.by_ends.entry(ends.clone()).or_default(),
         };
         let rested = Rested { line, since: now };
         if lines.len() < self.room.per_origin {
@@ -141,7 +154,7 @@ impl Resting {
     /// too much, and refusing newcomers would keep the ones nobody calls.
     fn without_oldest(&mut self) -> Vec<Rested> {
         let mut since: Vec<_> =
-            self.by_origin.values().flatten().map(|rested| rested.since).collect();
+            self.by_ends.values().flatten().map(|rested| rested.since).collect();
         let mut left = (since.len() / 4).max(1);
         let (_, &mut last_to_go, _) = since.select_nth_unstable(left - 1);
         self.without(|rested| {
@@ -153,10 +166,10 @@ impl Resting {
 
     fn without(&mut self, mut out: impl FnMut(&mut Rested) -> bool) -> Vec<Rested> {
         let mut taken = Vec::new();
-        for lines in self.by_origin.values_mut() {
+        for lines in self.by_ends.values_mut() {
             taken.extend(lines.extract_if(.., &mut out));
         }
-        self.by_origin.retain(|_, lines| !lines.is_empty());
+        self.by_ends.retain(|_, lines| !lines.is_empty());
         self.count -= taken.len();
         taken
     }

@@ -12,6 +12,7 @@ use super::*;
 
 mod answers;
 mod hostile;
+mod identity;
 mod pooling;
 mod rebinding;
 mod secure;
@@ -43,6 +44,7 @@ fn post(url: &str) -> Outgoing {
         method: Method::POST,
         headers: HeaderMap::new(),
         body: Bytes::from_static(b"{}"),
+        identity: None,
         timeout: PATIENCE,
     }
 }

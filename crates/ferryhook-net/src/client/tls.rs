@@ -4,11 +4,13 @@
 use std::io;
 use std::sync::Arc;
 
+use rustls::client::Resumption;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 
+use super::Identity;
 use super::course::{Failure, Why};
 
 /// Whose certificates are believed.
@@ -55,6 +57,15 @@ pub(super) fn config(roots: Roots) -> Arc<ClientConfig> {
         .with_root_certificates(roots.0)
         .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Arc::new(config)
+}
+
+/// The same for calls that show a certificate of their own. Without sessions to resume: those are
+/// found by the name of the server, whoever they were agreed on with.
+pub(super) fn showing(config: &ClientConfig, identity: &Identity) -> Arc<ClientConfig> {
+    let mut config = config.clone();
+    config.client_auth_cert_resolver = identity.resolver();
+    config.resumption = Resumption::disabled();
     Arc::new(config)
 }
 

@@ -44,13 +44,13 @@ impl Binding {
     }
 
     fn of(kind: Kind, secrets: Secrets, find: impl Fn(&str) -> Option<Value>) -> Self {
-        let text = |name: &&str| match find(name) {
+        let text = |name: &str| match find(name) {
             Some(Value::Text(text)) => Some(text),
             _ => None,
         };
         Self {
             kind,
-            owner: text(&secrets.owner).unwrap_or_else(|| INSTALLATION.to_owned()),
+            owner: secrets.owner.and_then(text).unwrap_or_else(|| INSTALLATION.to_owned()),
             names: secrets.named_by.iter().map(|name| text(name).unwrap_or_default()).collect(),
             attributes: secrets.attributes,
         }

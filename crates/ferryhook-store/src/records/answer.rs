@@ -14,7 +14,7 @@ impl Record for Answer {
     const KIND: Kind = Kind::Answer;
     /// A reply may hold what is shown only once.
     const SECRETS: Option<Secrets> = Some(Secrets {
-        owner: "accountId",
+        owner: Some("accountId"),
         named_by: &["caller", "keyHash"],
         attributes: &["reply"],
     });

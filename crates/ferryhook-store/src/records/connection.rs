@@ -29,7 +29,7 @@ impl Record for Connection {
     const VERSION: u8 = 2;
     /// Headers may be credentials, and so may what a destination needs beyond an address.
     const SECRETS: Option<Secrets> = Some(Secrets {
-        owner: "accountId",
+        owner: Some("accountId"),
         named_by: &["connectionId"],
         attributes: &["signingSecret", "previousSecrets", "auth", "headers", "destinationConfig"],
     });

@@ -13,7 +13,7 @@ pub(crate) fn key(id: Id<Hook>) -> Key {
 impl Record for Hook {
     const KIND: Kind = Kind::Hook;
     const SECRETS: Option<Secrets> = Some(Secrets {
-        owner: "accountId",
+        owner: Some("accountId"),
         named_by: &["webhookId"],
         attributes: &["secret", "headers"],
     });

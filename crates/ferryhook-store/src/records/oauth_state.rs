@@ -14,8 +14,11 @@ impl Record for OauthState {
     const KIND: Kind = Kind::OauthState;
     /// Not the state itself. It is the key, which other readers of the table look up; it lives for
     /// minutes, works once, and is nothing without the verifier, which is sealed.
-    const SECRETS: Option<Secrets> =
-        Some(Secrets { owner: "accountId", named_by: &["state"], attributes: &["codeVerifier"] });
+    const SECRETS: Option<Secrets> = Some(Secrets {
+        owner: Some("accountId"),
+        named_by: &["state"],
+        attributes: &["codeVerifier"],
+    });
 
     fn key(&self) -> Key {
         key(self.state.expose())

@@ -26,7 +26,7 @@ impl Record for Source {
     const KIND: Kind = Kind::Source;
     /// `config` as a whole: passwords and keys of providers are among it, under many names.
     const SECRETS: Option<Secrets> = Some(Secrets {
-        owner: "accountId",
+        owner: Some("accountId"),
         named_by: &["sourceId"],
         attributes: &["signingSecret", "previousSecrets", "config"],
     });

@@ -7,8 +7,10 @@ use std::fmt::Debug;
 use ferryhook_core::delivery::{Cancel, Failure, Hold, State};
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::replay::{Filter, Selection};
+use ferryhook_core::user::Identity;
 use ferryhook_core::{
-    Account, Activity, Answer, Delivery, Event, Notification, Replay, Timestamp, answer, samples,
+    Account, Activity, Answer, Delivery, Event, Notification, Replay, Ticket, Timestamp, answer,
+    samples,
 };
 
 use super::*;
@@ -74,10 +76,14 @@ fn full() -> Vec<Sample> {
         sample(&samples::usage()),
         sample(&samples::plan()),
         sample(&samples::oauth_state()),
-        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::key_hash(&samples::key())),
         sample(&samples::replay()),
         sample(&samples::data_key()),
         sample(&samples::answer()),
+        sample(&samples::session()),
+        sample(&samples::ticket()),
+        sample(&samples::token_key()),
+        sample(&samples::invitation()),
     ]
 }
 
@@ -97,7 +103,10 @@ fn variations() -> Vec<Sample> {
             expires_at: None,
             ..samples::notification()
         }),
-        sample(&Unique::key_hash("0a1b", &samples::key().id)),
+        sample(&Unique::identity(Identity::Github, "583231", &samples::user().id)),
+        sample(&Ticket { user_id: None, email: None, method: None, ..samples::ticket() }),
+        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::installation(samples::account().id)),
         sample(&Replay {
             selection: Selection::Filter {
                 filter: Filter {
@@ -282,7 +291,7 @@ fn secrets_are_among_the_attributes_and_in_no_key() {
             assert!(!secrets.named_by.contains(name), "{} {name}", sample.kind);
             assert!(!keyed.iter().flatten().any(|key| key.name == *name), "{}", sample.kind);
         }
-        for name in secrets.named_by.iter().chain([&secrets.owner]) {
+        for name in secrets.named_by.iter().chain(&secrets.owner) {
             assert!(matches!(sample.item.get(name), Some(Value::Text(_))), "{name}");
         }
     }
@@ -300,7 +309,22 @@ fn no_secret_is_left_in_the_open() {
             open.map(|(name, _)| format!("{} {name}", sample.kind)).collect::<Vec<_>>()
         })
         .collect();
-    assert_eq!(open, ["user passwordHash", "key keyHash", "oauth state state", "data key wrapped"]);
+    assert_eq!(
+        open,
+        [
+            "user passwordHash",
+            "user recoveryCodes", // hashes
+            "key keyHash",
+            "oauth state state",  // its key; see there
+            "unique value value", // a key's hash
+            "data key wrapped",
+            "session familyHash",
+            "session tokenHashes",
+            "session replacedHashes",
+            "ticket ticketHash",
+            "invitation tokenHash",
+        ]
+    );
 }
 
 /// A mirror is for other readers; under a name of the record itself it would come back changed.
@@ -342,10 +366,14 @@ fn keys_are_those_the_tables_document() {
             "acc_0000000000000001 2026-01-01",
             "pro ",
             "hush-state ",
-            "UNIQUE#EMAIL#ada@example.com UNIQUE",
+            "UNIQUE#KEYHASH#hush-key-hash UNIQUE",
             "ACC#acc_0000000000000001 RPL#rpl_-OhqqeV-00000001",
             "DATAKEYS#00 acc_0000000000000001",
             "ANSWER#key_0000000000000001#0a1b ANSWER",
+            "USER#usr_0000000000000001 SESS#ses_0000000000000001",
+            "TICKET#hush-ticket-hash TICKET",
+            "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
+            "ACC#acc_0000000000000001 INV#inv_0000000000000001",
         ]
     );
 }
@@ -390,6 +418,7 @@ fn index_keys_are_those_the_tables_document() {
             "PlanCatalogue plans pro",
             "EventById RPLID#rpl_-OhqqeV-00000001 REPLAY",
             "Due REPLAYS 1767229200000",
+            "AccountStatus acc_0000000000000001 accepted",
         ]
     );
 }

@@ -24,10 +24,12 @@ mod gateway;
 mod ledger;
 mod lists;
 mod notes;
+mod people;
 mod races;
 mod replays;
 mod rows;
 mod service;
+mod sign_in;
 mod triggers;
 mod vault;
 
@@ -377,6 +379,36 @@ macro_rules! conformance {
                     a_dead_letter_is_pending_again_when_it_is_redriven,
                     a_replay_forgets_what_kept_an_event_from_being_processed,
                 ;
+                people:
+                    a_child_is_created_with_its_administrator,
+                    a_tree_has_a_bound_in_both_directions,
+                    of_many_children_at_once_all_are_counted,
+                    a_renamed_account_takes_the_paths_beneath_it_along,
+                    an_account_with_too_many_beneath_keeps_its_name,
+                    an_account_is_as_badly_off_as_the_one_above,
+                    an_account_ends_after_those_beneath_it,
+                    an_administrator_is_one_in_all_accounts_beneath,
+                    one_who_is_suspended_stands_nowhere,
+                    members_change_roles_and_leave,
+                    the_last_administrator_stays,
+                    two_administrators_cannot_remove_each_other,
+                    one_who_came_back_as_less_is_no_administrator,
+                    one_who_leaves_their_default_account_gets_another,
+                    a_default_account_is_one,
+                    an_invitation_is_found_by_its_token,
+                    an_invitation_is_accepted_once,
+                    an_invitation_is_for_one_address,
+                    a_member_needs_no_invitation,
+                    a_revoked_invitation_opens_nothing,
+                    an_invitation_goes_a_while_after_its_end,
+                    one_who_is_invited_signs_up_or_nothing_happens,
+                    a_revoked_key_is_found_as_revoked_at_once,
+                    a_key_is_revoked_while_it_is_used,
+                    a_key_with_an_old_marker_is_found,
+                    a_key_is_found_in_its_account_only,
+                    an_installation_has_one_owner,
+                    the_owner_is_handed_over_once,
+                ;
                 triggers:
                     triggers_create_event,
                     triggers_get_event_by_id,
@@ -391,6 +423,21 @@ macro_rules! conformance {
                     a_deleted_event_leaves_every_list,
                     windows_may_be_open_at_either_end,
                 ;
+                sign_in:
+                    a_session_begins_if_the_user_is_as_they_were,
+                    a_session_is_renewed_by_one,
+                    sessions_are_listed_for_their_user_and_end,
+                    a_session_is_gone_when_its_time_is_over,
+                    the_others_end_together_with_the_change,
+                    a_ticket_is_found_by_its_text_and_taken_once,
+                    a_ticket_counts_wrong_answers,
+                    a_ticket_runs_out,
+                    a_ticket_is_redeemed_together_with_the_change,
+                    token_keys_are_listed_from_the_newest_and_forgotten,
+                    an_identity_belongs_to_one_user,
+                    an_identity_is_given_up_with_the_user,
+                    of_many_who_sign_in_with_one_code_one_does,
+                ;
                 service:
                     service_accounts_get_account_by_id,
                     service_accounts_list_child_accounts_by_parent,
@@ -402,7 +449,6 @@ macro_rules! conformance {
                     service_members_get_all_accounts_for_a_user,
                     service_members_get_all_users_for_an_account,
                     service_members_check_user_permissions_for_specific_account,
-                    members_change_roles_and_leave,
                     service_sources_get_source_by_id,
                     service_sources_list_all_sources_for_an_account,
                     service_sources_list_sources_by_platform,

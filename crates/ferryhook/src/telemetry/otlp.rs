@@ -144,6 +144,7 @@ impl Exporter {
             method: Method::POST,
             headers: self.headers.clone(),
             body,
+            identity: None,
             timeout: TIMEOUT,
         });
         match sending.await {

@@ -9,8 +9,9 @@ use super::*;
 
 const ROOM: Room = Room { per_origin: 2, lines: 8, origins: 10 };
 
-fn origin(port: u16) -> Arc<Origin> {
-    Arc::new(Origin { secure: false, host: "hooks.example.com".into(), port })
+fn ends(port: u16) -> Ends {
+    let origin = Arc::new(Origin { secure: false, host: "hooks.example.com".into(), port });
+    Ends { origin, identity: None }
 }
 
 fn at(seconds: u64) -> Duration {
@@ -43,12 +44,12 @@ async fn the_newest_is_taken_first_and_only_by_its_own_origin() {
     let (pool, far) = (Pool::new(ROOM), Far::new().await);
     let ((older, _a), (newer, _b)) = (far.line().await, far.line().await);
     let (is_older, is_newer) = (address(&older), address(&newer));
-    pool.put(&origin(1), older, at(0));
-    pool.put(&origin(1), newer, at(1));
-    assert!(pool.take(&origin(2), at(2)).is_none());
-    assert_eq!(address(&pool.take(&origin(1), at(2)).unwrap()), is_newer);
-    assert_eq!(address(&pool.take(&origin(1), at(2)).unwrap()), is_older);
-    assert!(pool.take(&origin(1), at(2)).is_none());
+    pool.put(&ends(1), older, at(0));
+    pool.put(&ends(1), newer, at(1));
+    assert!(pool.take(&ends(2), at(2)).is_none());
+    assert_eq!(address(&pool.take(&ends(1), at(2)).unwrap()), is_newer);
+    assert_eq!(address(&pool.take(&ends(1), at(2)).unwrap()), is_older);
+    assert!(pool.take(&ends(1), at(2)).is_none());
     assert_eq!(pool.count(), 0);
 }
 
@@ -56,7 +57,7 @@ async fn the_newest_is_taken_first_and_only_by_its_own_origin() {
 async fn an_origin_has_only_so_much_room() {
     let (pool, far) = (Pool::new(ROOM), Far::new().await);
     for _ in 0..5 {
-        pool.put(&origin(1), far.line().await.0, at(0));
+        pool.put(&ends(1), far.line().await.0, at(0));
     }
     assert_eq!(pool.count(), 2);
 }
@@ -65,13 +66,13 @@ async fn an_origin_has_only_so_much_room() {
 async fn those_that_rested_longest_make_room() {
     let (pool, far) = (Pool::new(ROOM), Far::new().await);
     for port in 0..8 {
-        pool.put(&origin(port), far.line().await.0, at(port.into()));
+        pool.put(&ends(port), far.line().await.0, at(port.into()));
     }
     assert_eq!(pool.count(), 8);
-    pool.put(&origin(8), far.line().await.0, at(8));
+    pool.put(&ends(8), far.line().await.0, at(8));
     assert_eq!(pool.count(), 7); // a quarter went, one came
     for (port, rests) in [(0, false), (1, false), (2, true), (8, true)] {
-        assert_eq!(pool.take(&origin(port), at(9)).is_some(), rests, "{port}");
+        assert_eq!(pool.take(&ends(port), at(9)).is_some(), rests, "{port}");
     }
 }
 
@@ -79,7 +80,7 @@ async fn those_that_rested_longest_make_room() {
 async fn as_many_go_when_all_rested_equally_long() {
     let (pool, far) = (Pool::new(ROOM), Far::new().await);
     for port in 0..9 {
-        pool.put(&origin(port), far.line().await.0, at(0));
+        pool.put(&ends(port), far.line().await.0, at(0));
     }
     assert_eq!(pool.count(), 7);
 }
@@ -87,9 +88,9 @@ async fn as_many_go_when_all_rested_equally_long() {
 #[tokio::test]
 async fn those_that_rested_too_long_go_together() {
     let (pool, far) = (Pool::new(ROOM), Far::new().await);
-    pool.put(&origin(1), far.line().await.0, at(0));
-    pool.put(&origin(1), far.line().await.0, at(1));
-    assert!(pool.take(&origin(1), at(1) + limits::IDLE).is_none());
+    pool.put(&ends(1), far.line().await.0, at(0));
+    pool.put(&ends(1), far.line().await.0, at(1));
+    assert!(pool.take(&ends(1), at(1) + limits::IDLE).is_none());
     assert_eq!(pool.count(), 0);
 }
 
@@ -105,24 +106,24 @@ async fn a_sweep_closes_what_is_old_or_dead() {
         false => std::task::Poll::Ready(()),
     })
     .await;
-    pool.put(&origin(1), old, at(0));
-    pool.put(&origin(2), fresh, at(30));
-    pool.put(&origin(3), dead, at(30));
+    pool.put(&ends(1), old, at(0));
+    pool.put(&ends(2), fresh, at(30));
+    pool.put(&ends(3), dead, at(30));
     pool.sweep(at(61));
     assert_eq!(pool.count(), 1);
-    assert!(pool.take(&origin(2), at(61)).is_some());
+    assert!(pool.take(&ends(2), at(61)).is_some());
 }
 
 #[tokio::test]
 async fn origins_without_a_line_are_forgotten() {
     let (pool, far) = (Pool::new(ROOM), Far::new().await);
     for port in 0..100 {
-        pool.put(&origin(port), far.line().await.0, at(0));
-        pool.take(&origin(port), at(0)).unwrap();
-        assert!(pool.lock().by_origin.len() <= ROOM.origins);
+        pool.put(&ends(port), far.line().await.0, at(0));
+        pool.take(&ends(port), at(0)).unwrap();
+        assert!(pool.lock().by_ends.len() <= ROOM.origins);
     }
     pool.sweep(at(0));
-    assert!(pool.lock().by_origin.is_empty());
+    assert!(pool.lock().by_ends.is_empty());
 }
 
 /// The clock runs ahead by itself; the pool is the only one who could close the line.
@@ -131,7 +132,7 @@ async fn sweeping_goes_on_for_as_long_as_the_pool_lives() {
     let (env, clock) = Env::manual("2026-01-01T00:00:00Z");
     let (pool, far, tasks) = (Arc::new(Pool::new(ROOM)), Far::new().await, Tasks::new());
     let (line, _end) = far.line().await;
-    pool.put(&origin(1), line, at(0));
+    pool.put(&ends(1), line, at(0));
     pool.keep_swept(&env, &tasks);
     pool.keep_swept(&env, &tasks);
     clock.advance(limits::IDLE);

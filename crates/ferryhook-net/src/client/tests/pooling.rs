@@ -240,7 +240,8 @@ async fn a_connection_that_speaks_unasked_is_not_used_again() {
     spoke.notify_one();
     spoke.notified().await;
     // The bytes are on their way through the loopback; the line notices when they are there.
-    let mut line = client.pool.take(post(&receiver.url()).target.origin(), client.env.elapsed());
+    let ends = pool::Ends::of(&post(&receiver.url()));
+    let mut line = client.pool.take(&ends, client.env.elapsed());
     let line = line.as_mut().unwrap();
     poll_fn(|cx| if line.looks_good(cx) { Poll::Pending } else { Poll::Ready(()) }).await;
 }
@@ -275,6 +276,8 @@ async fn a_rested_connection_is_guarded_too() {
     let lax = client();
     lax.send(post(&receiver.url())).await.unwrap();
     let strict = Client { guard: Guard::new(Vec::new()), ..lax.clone() };
-    assert!(strict.rested_line(&post(&receiver.url()).target, Duration::ZERO).await.is_none());
+    let call = post(&receiver.url());
+    let rested = strict.rested_line(&call.target, &pool::Ends::of(&call), Duration::ZERO).await;
+    assert!(rested.is_none());
     assert_eq!(strict.pool.count(), 0);
 }

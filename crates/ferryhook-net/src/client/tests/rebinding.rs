@@ -72,7 +72,7 @@ async fn the_address_that_was_vetted_is_the_one_that_is_dialled() {
     assert_eq!((names.asked(), vetted.connections()), (1, 1));
 
     // A new one is vetted anew.
-    client.pool.take(post(&url).target.origin(), Duration::ZERO);
+    client.pool.take(&pool::Ends::of(&post(&url)), Duration::ZERO);
     let unsent = client.send(post(&url)).await.unwrap_err();
     assert_eq!((unsent.why, names.asked(), vetted.connections()), (Why::Blocked, 2, 1));
 }

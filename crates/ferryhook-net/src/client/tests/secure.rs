@@ -10,9 +10,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 
-type Issuer = CertifiedIssuer<'static, KeyPair>;
+pub(super) type Issuer = CertifiedIssuer<'static, KeyPair>;
 
-fn authority(name: &str) -> Issuer {
+pub(super) fn authority(name: &str) -> Issuer {
     let mut params = CertificateParams::default();
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -20,12 +20,12 @@ fn authority(name: &str) -> Issuer {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-fn certificate(names: &[&str]) -> CertificateParams {
+pub(super) fn certificate(names: &[&str]) -> CertificateParams {
     CertificateParams::new(names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap()
 }
 
 /// A certificate and its key, signed by the authority or else by itself.
-fn identity(
+pub(super) fn identity(
     params: &CertificateParams,
     issuer: Option<&Issuer>,
 ) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
@@ -63,17 +63,17 @@ async fn receiver(
     .await
 }
 
-fn trusting(issuer: &Issuer) -> Client {
+pub(super) fn trusting(issuer: &Issuer) -> Client {
     let roots = Roots::public().with_pem(issuer.pem().as_bytes()).unwrap();
     Client::new(guard(), Env::system(), Tasks::new(), roots)
 }
 
-fn url(receiver: &Receiver) -> String {
+pub(super) fn url(receiver: &Receiver) -> String {
     format!("https://hooks.localhost:{}/", receiver.address.port())
 }
 
 const ANY: &[&rustls::SupportedProtocolVersion] = rustls::ALL_VERSIONS;
-const NAME: &str = "hooks.localhost";
+pub(super) const NAME: &str = "hooks.localhost";
 
 async fn unsent(client: &Client, receiver: &Receiver) -> (Why, String) {
     let unsent = client.send(post(&url(receiver))).await.unwrap_err();

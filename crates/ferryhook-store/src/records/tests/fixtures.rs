@@ -89,6 +89,10 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::Replay => as_a::<Replay>(row),
         Kind::DataKey => as_a::<ferryhook_core::DataKey>(row),
         Kind::Answer => as_a::<Answer>(row),
+        Kind::Session => as_a::<ferryhook_core::Session>(row),
+        Kind::Ticket => as_a::<Ticket>(row),
+        Kind::TokenKey => as_a::<ferryhook_core::TokenKey>(row),
+        Kind::Invitation => as_a::<ferryhook_core::Invitation>(row),
     }
 }
 

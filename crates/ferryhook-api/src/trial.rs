@@ -1,0 +1,192 @@
+//! An API to try things on: the real router over a store in memory, with people and keys.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Request, StatusCode};
+use ferryhook_core::account::{self, AccountType};
+use ferryhook_core::key::{self, Permissions};
+use ferryhook_core::member::{self, Role};
+use ferryhook_core::{Account, Env, Id, Key, Map, Member, Secret, User, samples};
+use ferryhook_net::Tasks;
+use ferryhook_net::client::Guard;
+use ferryhook_store::Store;
+use ferryhook_store::engine::memory::Memory;
+use http_body_util::BodyExt;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use crate::caller::hash;
+use crate::cursors::Cursors;
+use crate::limiter::{Limiter, Rates};
+use crate::{App, Readiness, health, router};
+
+pub(crate) struct Trial {
+    pub(crate) app: App,
+    pub(crate) user: User,
+    pub(crate) account: Account,
+    /// A key of an administrator.
+    pub(crate) key: String,
+}
+
+/// What was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Said {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The answer, if it is this one.
+    pub(crate) fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        match self.text.is_empty() {
+            true => Value::Null,
+            false => self.json(),
+        }
+    }
+}
+
+pub(crate) fn app() -> App {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    metrics::with_local_recorder(&recorder, || health::record_build("1.2.3"));
+    let env = Env::fixed("2026-01-01T00:00:00Z");
+    App {
+        store: Store::new(Arc::new(Memory::new(env.clone())), env.clone()),
+        env,
+        guard: Guard::new(Vec::new()),
+        readiness: Arc::new(Readiness::new(|| ready(Ok(())))),
+        metrics: recorder.handle(),
+        bell: Arc::new(|_| {}),
+        cursors: Cursors::new(&[7; 32]),
+        limiter: Limiter::new(Rates::default(), Env::fixed("2026-01-01T00:00:00Z")),
+        settings: Arc::default(),
+        tasks: Tasks::new(),
+    }
+}
+
+impl Trial {
+    pub(crate) async fn new() -> Self {
+        Self::over(app()).await
+    }
+
+    pub(crate) async fn over(app: App) -> Self {
+        Self::of(app, "one@example.com").await
+    }
+
+    /// Another account on the same server, with an owner of its own.
+    pub(crate) async fn neighbour(&self) -> Self {
+        Self::of(self.app.clone(), "two@example.com").await
+    }
+
+    async fn of(app: App, email: &str) -> Self {
+        let (env, now) = (&app.env, app.env.now());
+        let (user_id, account_id) = (Id::new(env), Id::new(env));
+        let user = User {
+            id: user_id,
+            email: email.to_owned(),
+            default_account_id: account_id,
+            github_id: None,
+            google_id: None,
+            ..samples::user()
+        };
+        let account = Account {
+            id: account_id,
+            parent_account_id: None,
+            path: "/trial/".to_owned(),
+            kind: AccountType::Conglomerate,
+            level: 0,
+            status: account::Status::Active,
+            user_id,
+            ..samples::account()
+        };
+        let member = Member {
+            user_id,
+            account_id,
+            role: Role::Admin,
+            permissions: Map::new(),
+            is_default: true,
+            joined_at: now,
+            invited_by: None,
+            status: member::Status::Active,
+        };
+        app.store.users().sign_up(&user, &account, &member).await.unwrap();
+        let mut trial = Self { app, user, account, key: String::new() };
+        trial.key = trial.new_key(Permissions::Admin).await;
+        trial
+    }
+
+    pub(crate) async fn new_key(&self, permissions: Permissions) -> String {
+        let id = Id::new(&self.app.env);
+        let text = format!("fh_live_{id}");
+        let key = Key {
+            id,
+            user_id: self.user.id,
+            account_id: self.account.id,
+            name: "trial".to_owned(),
+            hash: Secret::new(hash(&text)),
+            prefix: text.chars().take(12).collect(),
+            permissions,
+            operations: None,
+            status: key::Status::Active,
+            last_used_at: None,
+            expires_at: None,
+            created_at: self.app.env.now(),
+            metadata: None,
+        };
+        self.app.store.keys().create(&key).await.unwrap();
+        text
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Said {
+        self.call("GET", path, None, &[]).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Said {
+        self.call("POST", path, Some(body), &[]).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Said {
+        self.call("PATCH", path, Some(body), &[]).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Said {
+        self.call("DELETE", path, None, &[]).await
+    }
+
+    /// With the key of the administrator, unless the headers bring their own `authorization`.
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+        headers: &[(&str, &str)],
+    ) -> Said {
+        let mut request = Request::builder().method(method).uri(path);
+        if !headers.iter().any(|(name, _)| *name == "authorization") {
+            request = request.header("authorization", format!("Bearer {}", self.key));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = match body {
+            Some(body) => {
+                request = request.header("content-type", "application/json");
+                Body::from(body.to_string())
+            }
+            None => Body::empty(),
+        };
+        let response = router(self.app.clone()).oneshot(request.body(body).unwrap()).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Said { status: parts.status, headers: parts.headers, text }
+    }
+}
