@@ -89,6 +89,11 @@ impl Vault {
         self.keyring.master().derive(purpose)
     }
 
+    /// Whether there are former master keys, because a rotation may not be over.
+    pub fn has_former(&self) -> bool {
+        self.keyring.has_former()
+    }
+
     /// The id of the master key that wraps what is new.
     pub fn master_id(&self) -> String {
         self.keyring.master().id().to_owned()

@@ -45,6 +45,10 @@ impl Keyring {
         keys.masters().map(|master| master.id()).collect::<Vec<_>>().join(", ")
     }
 
+    pub(super) fn has_former(&self) -> bool {
+        !self.lock().former.is_empty()
+    }
+
     /// From now on this one wraps what is new.
     pub(super) fn change_master(&self, new: MasterKey) -> Arc<MasterKey> {
         let mut keys = self.lock();

@@ -23,18 +23,21 @@ pub struct Rotated {
 }
 
 impl Vault {
-    /// Makes `new` the master key. When this returns, no other is needed for what was there when it
-    /// began.
+    /// Makes `new` the master key; without it, ends what was begun with the current one. When this
+    /// returns, no other is needed for what was there when it began.
     ///
     /// Another process that uses the store at the same time must know both keys, with the new one
     /// first: what it makes under the old one behind our back would be left behind.
     pub async fn rotate(
         &self,
-        new: MasterKey,
+        new: Option<MasterKey>,
         mut progress: impl FnMut(Rotated),
     ) -> Result<Rotated, StoreError> {
         // First, so that whatever this process makes from now on is under the new one.
-        let new = self.keyring.change_master(new);
+        let new = match new {
+            Some(new) => self.keyring.change_master(new),
+            None => self.keyring.master(),
+        };
         let mut rotated = Rotated::default();
         self.begin(&new, &mut rotated).await?;
         for shard in DataKeys::shards() {

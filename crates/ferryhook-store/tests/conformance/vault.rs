@@ -269,7 +269,7 @@ pub(crate) async fn a_rotation_wraps_every_key_anew(bench: Bench) {
     let store = bench.store.clone().sealed_by(vault.clone());
     let mut sources = many(&bench, &store).await;
     let cursors = vault.derive("cursors");
-    let rotated = vault.rotate(MasterKey::new(&NEW), |_| {}).await.unwrap();
+    let rotated = vault.rotate(Some(MasterKey::new(&NEW)), |_| {}).await.unwrap();
     assert_eq!((rotated.rewrapped, rotated.already), (41, 0), "theirs and the installation's");
     assert_ne!(vault.derive("cursors"), cursors);
     // Whoever did it goes on, with old accounts and new ones.
@@ -280,7 +280,7 @@ pub(crate) async fn a_rotation_wraps_every_key_anew(bench: Bench) {
     assert!(matches!(refused, VaultError::WrongKey { .. }), "{refused:?}");
     let next = Arc::new(Vault::open(&bench.store, keys(NEW, &[])).await.unwrap());
     assert_readable(&bench.store.clone().sealed_by(next.clone()), &sources).await;
-    let again = next.rotate(MasterKey::new(&NEW), |_| {}).await.unwrap();
+    let again = next.rotate(None, |_| {}).await.unwrap();
     assert_eq!((again.rewrapped, again.already), (0, 81));
 }
 
@@ -289,7 +289,7 @@ pub(crate) async fn a_rotation_that_was_interrupted_is_noticed_and_finished(benc
     let store = bench.store.clone().sealed_by(vault.clone());
     let sources = many(&bench, &store).await;
     let enough = Notify::new();
-    let rotating = vault.rotate(MasterKey::new(&NEW), |rotated| {
+    let rotating = vault.rotate(Some(MasterKey::new(&NEW)), |rotated| {
         if rotated.rewrapped == 10 {
             enough.notify_one();
         }
@@ -307,7 +307,7 @@ pub(crate) async fn a_rotation_that_was_interrupted_is_noticed_and_finished(benc
     assert_readable(&bench.store.clone().sealed_by(both.clone()), &sources).await;
     // Also when it is begun again by someone to whom the new key is new.
     let resumed = Vault::open(&bench.store, keys(OLD, &[NEW])).await.unwrap();
-    let rotated = resumed.rotate(MasterKey::new(&NEW), |_| {}).await.unwrap();
+    let rotated = resumed.rotate(Some(MasterKey::new(&NEW)), |_| {}).await.unwrap();
     assert_eq!(rotated.rewrapped + rotated.already, 41);
     assert!((20..=31).contains(&rotated.rewrapped), "{rotated:?}");
     let only = Arc::new(Vault::open(&bench.store, keys(NEW, &[])).await.unwrap());

@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 14] = [
+pub const SETTINGS: [Setting; 16] = [
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -37,6 +37,21 @@ pub const SETTINGS: [Setting; 14] = [
         flag: "store",
         default: Some("embedded"),
         help: "Where records are kept: embedded, dynamodb or memory",
+    },
+    Setting {
+        key: "masterKey",
+        variable: "FERRYHOOK_MASTER_KEY",
+        flag: "master-key",
+        default: None,
+        help: "32 bytes in base64 that the keys of secrets are wrapped with; former ones may follow, \
+               with commas between them",
+    },
+    Setting {
+        key: "masterKeyFile",
+        variable: "FERRYHOOK_MASTER_KEY_FILE",
+        flag: "master-key-file",
+        default: None,
+        help: "File that has the master key",
     },
     Setting {
         key: "log",
@@ -119,6 +134,13 @@ pub const SETTINGS: [Setting; 14] = [
     },
 ];
 
+/// Settings that nobody may see: they have no flag, because others see those of a process, and
+/// are never printed.
+pub const SECRETS: [&str; 1] = ["masterKey"];
+
+/// For `keys rotate-master` only.
+pub const NEW_MASTER_KEY_VARIABLE: &str = "FERRYHOOK_NEW_MASTER_KEY";
+
 /// Names the file to read; it cannot stand in that file itself.
 pub const CONFIG_VARIABLE: &str = "FERRYHOOK_CONFIG";
 const CONFIG_FLAG: &str = "config";
@@ -156,6 +178,7 @@ impl Scope for StoreScope {
     const KEYS: &'static [&'static str] = &[
         "data",
         "store",
+        "masterKeyFile",
         "destinations.allow",
         "dynamo.endpoint",
         "dynamo.region",
@@ -198,7 +221,7 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
         "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
     ));
-    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key));
+    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key) && !is_secret(setting.key));
     command.arg(config).args(wanted.map(|setting| {
         let default = setting.default.map(|value| format!(" [default: {value}]"));
         Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
@@ -208,6 +231,10 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
             default.unwrap_or_default()
         ))
     }))
+}
+
+pub fn is_secret(key: &str) -> bool {
+    SECRETS.contains(&key)
 }
 
 impl FromArgMatches for Flags {
