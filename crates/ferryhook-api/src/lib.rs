@@ -27,7 +27,23 @@ pub mod health;
 pub mod openapi;
 pub mod page;
 
+// What nouns share: the data plane, what is the caller's, settings.
+pub mod address;
+pub mod names;
+pub mod owned;
+pub mod settings;
+pub mod works;
+
 // The nouns.
+pub mod activities;
+pub mod claims;
+pub mod connections;
+pub mod dead_letters;
+pub mod events;
+pub mod providers;
+pub mod rejections;
+pub mod replays;
+pub mod sources;
 pub mod whoami;
 
 // Configuration as a file, and whom it belongs to.

@@ -21,3 +21,17 @@ pub const AGENT_CHARACTERS_KEPT: usize = 200;
 
 /// Callers whose pace is remembered.
 pub const CALLERS_MAX: usize = 50_000;
+/// Events that are looked at for one page of a list, and the text that is looked for in them.
+pub const LOOKED_AT_MAX: usize = 2_000;
+pub const SEARCH_CHARACTERS_MAX: usize = 200;
+
+/// Dead letters that one call drives again, and rejections that one call lets in.
+pub const REDRIVEN_MAX: usize = 1_000;
+pub const READMITTED_MAX: usize = 200;
+/// How many reasons are told.
+pub const REASONS_MAX: usize = 20;
+
+/// The key of a consumer's claim, how long it may be held, and how long it is remembered.
+pub const CLAIM_KEY_BYTES_MAX: usize = 512;
+pub const CLAIM_LEASE_SECONDS_MAX: u32 = 12 * 60 * 60;
+pub const CLAIM_KEPT_SECONDS_MAX: u32 = 90 * 24 * 60 * 60;

@@ -82,6 +82,7 @@ fn new(env: &Env) -> (User, Account, Member) {
         kind: AccountType::Conglomerate,
         name: "local".to_owned(),
         level: 0,
+        child_count: 0,
         status: account::Status::Active,
         user_id,
         created_at: now,

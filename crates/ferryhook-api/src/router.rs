@@ -10,6 +10,7 @@ use ferryhook_net::client::Guard;
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::sync::Mutex;
 
 use crate::apply::Changed;
 use crate::cursors::Cursors;
@@ -18,7 +19,11 @@ use crate::health::{self, Readiness};
 use crate::limiter::Limiter;
 use crate::problem::{self, Code, Problem};
 use crate::route::Route;
-use crate::{docs, openapi, request, whoami};
+use crate::works::Works;
+use crate::{
+    activities, claims, connections, dead_letters, docs, events, openapi, providers, rejections,
+    replays, request, sources, whoami,
+};
 
 /// Rung after each change of a source or its connections.
 pub type Bell = Arc<dyn Fn(Changed) + Send + Sync>;
@@ -37,6 +42,10 @@ pub struct App {
     pub settings: Arc<Settings>,
     /// For what must not end with the request that began it.
     pub tasks: Tasks,
+    /// The data plane, as far as it works for us.
+    pub works: Arc<dyn Works>,
+    /// Held while something is made of which there may be only so many.
+    pub turns: Arc<Mutex<()>>,
 }
 
 /// What the operator has decided.
@@ -58,6 +67,49 @@ pub fn routes() -> Vec<Route> {
     use ferryhook_core::member::Role::*;
     vec![
         get("/v1/whoami", "whoami", Role(Viewer), "Says who is calling, and in which account.", whoami::show),
+
+        get("/v1/sources", "sources.list", Role(Viewer), "Lists sources.", sources::list),
+        post("/v1/sources", "sources.create", Role(Member), "Makes a source.", sources::create),
+        get("/v1/sources/{id}", "sources.get", Role(Viewer), "Shows a source.", sources::show),
+        patch("/v1/sources/{id}", "sources.update", Role(Member), "Changes some settings of a source.", sources::update),
+        delete("/v1/sources/{id}", "sources.delete", Role(Member), "Deletes a source with its connections.", sources::delete),
+        post("/v1/sources/{id}/pause", "sources.pause", Role(Member), "Holds what a source takes in.", sources::pause),
+        post("/v1/sources/{id}/resume", "sources.resume", Role(Member), "Lets go what a source has held.", sources::resume),
+        post("/v1/sources/{id}/rotate-secret", "sources.rotateSecret", Role(Member), "Changes the secret a provider signs with; the old one counts for a day.", sources::rotate_secret),
+        get("/v1/sources/{id}/connections", "connections.list", Role(Viewer), "Lists the connections of a source.", connections::list),
+        post("/v1/sources/{id}/connections", "connections.create", Role(Member), "Makes a connection from a source to a destination.", connections::create),
+        get("/v1/sources/{id}/events", "events.listOfSource", Role(Viewer), "Lists the events of a source.", events::list_of_source),
+        get("/v1/sources/{id}/rejections", "rejections.list", Role(Viewer), "Lists requests that a source refused.", rejections::list),
+        get("/v1/sources/{id}/rejections/{rejectionId}", "rejections.get", Role(Viewer), "Shows a refused request, and what to mend.", rejections::show),
+        post("/v1/sources/{id}/rejections/readmit", "rejections.readmit", Role(Member), "Lets refused requests in after all.", rejections::readmit),
+
+        get("/v1/connections/{id}", "connections.get", Role(Viewer), "Shows a connection.", connections::show),
+        patch("/v1/connections/{id}", "connections.update", Role(Member), "Changes some settings of a connection.", connections::update),
+        delete("/v1/connections/{id}", "connections.delete", Role(Member), "Deletes a connection.", connections::delete),
+        post("/v1/connections/{id}/pause", "connections.pause", Role(Member), "Holds what is meant for a connection.", connections::pause),
+        post("/v1/connections/{id}/resume", "connections.resume", Role(Member), "Lets go what a connection has held.", connections::resume),
+        post("/v1/connections/{id}/rotate-secret", "connections.rotateSecret", Role(Member), "Changes the secret requests are signed with; both sign for a day.", connections::rotate_secret),
+        post("/v1/connections/{id}/test", "connections.test", Role(Member), "Tries a connection out with a sample or an event.", connections::test),
+        post("/v1/connections/{id}/what-if", "connections.whatIf", Role(Viewer), "Tries other rules on the last events.", connections::try_rules),
+
+        get("/v1/events", "events.list", Role(Viewer), "Lists the events of the account.", events::list_all),
+        post("/v1/events/replay", "replays.create", Role(Member), "Sends many events again, or counts them first.", replays::replay_many),
+        get("/v1/events/{id}", "events.get", Role(Viewer), "Shows an event with its deliveries and attempts.", events::show),
+        get("/v1/events/{id}/body", "events.body", Role(Viewer), "Gives out the bytes an event brought.", events::download),
+        get("/v1/events/{id}/explain", "events.explain", Role(Viewer), "Explains why an event went where it went.", events::show_explanation),
+        post("/v1/events/{id}/replay", "events.replay", Role(Member), "Sends an event again.", replays::replay_one),
+        get("/v1/replays", "replays.list", Role(Viewer), "Lists replays of many events.", replays::list),
+        get("/v1/replays/{id}", "replays.get", Role(Viewer), "Shows how far a replay has come.", replays::show),
+        post("/v1/replays/{id}/cancel", "replays.cancel", Role(Member), "Stops a replay.", replays::cancel),
+        get("/v1/dead-letters", "deadLetters.list", Role(Viewer), "Lists events that could not be processed.", dead_letters::list),
+        post("/v1/dead-letters/redrive", "deadLetters.redrive", Role(Member), "Processes dead letters once more.", dead_letters::redrive),
+        get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
+
+        post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
+        post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
+        post("/v1/ledger/release", "ledger.release", Role(Member), "Gives a claim back undone.", claims::release),
+        get("/v1/activities", "activities.list", Role(Manager), "Lists what was done in the account.", activities::list),
+        get("/v1/providers", "providers.list", Role(Viewer), "Lists the providers that are known.", providers::list),
     ]
 }
 

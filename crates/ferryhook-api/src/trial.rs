@@ -21,6 +21,7 @@ use tower::ServiceExt;
 use crate::caller::hash;
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
+use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
 pub(crate) struct Trial {
@@ -69,6 +70,8 @@ pub(crate) fn app() -> App {
         limiter: Limiter::new(Rates::default(), Env::fixed("2026-01-01T00:00:00Z")),
         settings: Arc::default(),
         tasks: Tasks::new(),
+        works: Arc::new(Nobody),
+        turns: Arc::default(),
     }
 }
 

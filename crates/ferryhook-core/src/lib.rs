@@ -13,11 +13,13 @@
 //!   [`permission`], what they were answered: [`answer`], and what they may use and did use:
 //!   [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
-//!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
+//!   [`delivery`] with its state machine, [`retry`] and [`attempt`], [`replay`] of many at once and
+//!   [`erasure`];
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
 //!   [`dedup`] and [`hops`] at the door, with what the table of [`providers`] knows, then
 //!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
-//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`];
+//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`]; how all
+//!   that is told: [`explained`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -57,6 +59,7 @@ pub mod attempt;
 pub mod claim;
 pub mod connection;
 pub mod delivery;
+pub mod erasure;
 pub mod event;
 pub mod rejection;
 pub mod replay;
@@ -68,6 +71,7 @@ pub mod cloud_events;
 pub mod dedup;
 pub mod destination_auth;
 pub mod event_types;
+pub mod explained;
 pub mod filter;
 pub mod handshake;
 pub mod hops;
@@ -106,6 +110,7 @@ pub use connection::Connection;
 pub use data_key::DataKey;
 pub use delivery::Delivery;
 pub use env::Env;
+pub use erasure::Erasure;
 pub use event::Event;
 pub use headers::Headers;
 pub use hook::Hook;

@@ -77,6 +77,14 @@ pub const REPLAY_RATE_MAX: u32 = 1_000;
 pub const REPLAY_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub const REPLAYS_WAITING_MAX: usize = 32;
 
+/// An erasure: the events it may name, how long it is remembered after its end, how many of an
+/// account may wait for their turn, and what is kept of where its filter looked.
+pub const ERASURE_IDS_MAX: usize = 1_000;
+pub const ERASURE_KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+pub const ERASURES_WAITING_MAX: usize = 32;
+pub const ERASURE_PATHS_MAX: usize = 32;
+pub const ERASURE_PATH_CHARACTERS_MAX: usize = 200;
+
 /// A file for `ferryhook apply`.
 pub const MANIFEST_BYTES_MAX: usize = 1024 * 1024;
 pub const MANIFEST_DEPTH_MAX: usize = 32;

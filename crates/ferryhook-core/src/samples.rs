@@ -12,7 +12,9 @@ use serde_json::Value;
 use crate::id::Identified;
 use crate::{Id, Map, Secret, Timestamp};
 
-pub use gateway::{attempt, claim, connection, delivery, event, rejection, replay, source};
+pub use gateway::{
+    attempt, claim, connection, delivery, erasure, event, rejection, replay, source,
+};
 pub use people::{
     account, activity, answer, data_key, hook, invitation, key, member, notification, oauth_state,
     plan, session, ticket, token_key, usage, user,

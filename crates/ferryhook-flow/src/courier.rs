@@ -10,6 +10,7 @@ mod changes;
 mod consequences;
 pub(crate) mod gate;
 mod queue;
+mod rehearse;
 mod settle;
 
 use std::collections::HashSet;
@@ -42,6 +43,8 @@ use crate::scripts::Scripts;
 use crate::tally::Tally;
 use crate::trace::Sink;
 use gate::{Admission, Gate};
+
+pub use rehearse::Rehearsed;
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]
@@ -80,6 +83,10 @@ pub(crate) struct Inner {
     bell: Notify,
     /// Somebody has asked for a replay of many events.
     pub(crate) replays: Notify,
+    /// Somebody has asked for an erasure.
+    pub(crate) erasures: Notify,
+    /// Events that are gone from the store while something of them may still wait in memory.
+    erased: Mutex<HashSet<Id<Event>>>,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
@@ -116,6 +123,8 @@ impl Courier {
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
             replays: Notify::new(),
+            erasures: Notify::new(),
+            erased: Mutex::default(),
             taken: Mutex::default(),
             gate: Mutex::default(),
             releasing: tokio::sync::Mutex::default(),
@@ -137,6 +146,9 @@ impl Courier {
         self.0
             .tasks
             .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
+        let erasures = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("erasures", async move { crate::erase::run(&erasures, stop).await });
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
@@ -419,6 +431,25 @@ impl Inner {
     /// The store no longer calls it pending, or somebody else has to look after it.
     pub(crate) fn let_go(&self, event: Id<Event>) {
         lock(&self.taken).remove(&event);
+    }
+
+    /// Begins no attempt with this event any more, whatever of it is in memory. What is under way
+    /// is finished, and leaves no trace.
+    pub(crate) fn forget(&self, event: Id<Event>, of: Option<Id<Source>>) {
+        let lanes = self.lanes();
+        let taken = lock(&self.taken);
+        if !taken.contains(&event) && !lanes.lanes.has(event, of) {
+            return;
+        }
+        let mut erased = lock(&self.erased);
+        if erased.len() >= limits::ERASED_REMEMBERED {
+            erased.retain(|event| taken.contains(event) || lanes.lanes.has(*event, None));
+        }
+        erased.insert(event);
+    }
+
+    fn is_erased(&self, event: Id<Event>) -> bool {
+        lock(&self.erased).contains(&event)
     }
 
     /// Asks the store again until it answers: what was sent must be written down, and sending on

@@ -181,6 +181,7 @@ pub struct Batch {
     /// Mostly none: few records have secrets.
     seals: Vec<Seal>,
     mistake: Option<StoreError>,
+    erases_since: Option<Timestamp>,
 }
 
 impl Batch {
@@ -243,6 +244,18 @@ impl Batch {
     pub fn require(mut self, key: Key, condition: Condition) -> Self {
         self.actions.push(Action::Require { key, condition });
         self
+    }
+
+    /// What this batch deletes, and what the rows that it changes were before, is to be really gone
+    /// after the next [scrub](crate::engine::Engine::scrub). None of it was written before `since`,
+    /// which saves the scrub from looking there.
+    pub fn erasing(mut self, since: Timestamp) -> Self {
+        self.erases_since = Some(since);
+        self
+    }
+
+    pub(crate) fn erases_since(&self) -> Option<Timestamp> {
+        self.erases_since
     }
 
     pub fn actions(&self) -> &[Action] {

@@ -46,10 +46,11 @@ pub enum Kind {
     Ticket = 25,
     TokenKey = 26,
     Invitation = 27,
+    Erasure = 28,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 27] = [
+    pub const ALL: [Kind; 28] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -77,6 +78,7 @@ impl Kind {
         Kind::Ticket,
         Kind::TokenKey,
         Kind::Invitation,
+        Kind::Erasure,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -116,6 +118,7 @@ impl Kind {
             Self::Ticket => "ticket",
             Self::TokenKey => "token key",
             Self::Invitation => "invitation",
+            Self::Erasure => "erasure",
         }
     }
 
@@ -123,7 +126,7 @@ impl Kind {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
-            Self::Invitation | Self::DataKey => Table::Main,
+            Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

@@ -23,6 +23,7 @@ pub(crate) mod claim;
 pub(crate) mod connection;
 pub(crate) mod data_key;
 pub(crate) mod delivery;
+pub(crate) mod erasure;
 pub(crate) mod event;
 pub(crate) mod hook;
 pub(crate) mod invitation;

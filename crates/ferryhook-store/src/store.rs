@@ -15,8 +15,8 @@ use crate::note::Note;
 use crate::query::{Page, Query};
 use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
-    Accounts, Activities, Answers, Attempts, Connections, DataKeys, Deliveries, Events, Hooks,
-    Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
+    Accounts, Activities, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures, Events,
+    Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
     Rejections, Replays, Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
 };
 use crate::vault::{self, Vault};
@@ -116,6 +116,15 @@ impl Store {
 
     pub fn events(&self) -> Events<'_> {
         Events(self)
+    }
+
+    pub fn erasures(&self) -> Erasures<'_> {
+        Erasures(self)
+    }
+
+    /// Sees to it that nothing is left of what was erased before; see [`Engine::scrub`].
+    pub async fn scrub(&self) -> Result<(), StoreError> {
+        self.engine.scrub().await
     }
 
     pub fn ledger(&self) -> Ledger<'_> {

@@ -85,9 +85,10 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let ingest =
         Ingest::new(store.clone(), env.clone(), &tasks, routes.clone(), hand_over, settings);
     let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
+    let desk = Arc::new(desk);
     let api_guard = guard.clone();
     let vault = storage.keys.vault.clone();
-    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
+    control(config, &env, &storage, guard, (bell.clone(), desk.clone()), &tasks);
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let app = App {
@@ -101,6 +102,8 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         limiter: Limiter::new(Rates::default(), env.clone()),
         settings: Arc::new(api_settings(config)),
         tasks: tasks.clone(),
+        works: desk,
+        turns: Arc::default(),
     };
     let router = match purpose {
         Purpose::Serving => router(app),
@@ -137,7 +140,7 @@ fn control(
     env: &Env,
     storage: &Storage,
     guard: Guard,
-    (bell, desk): (Bell, Desk),
+    (bell, desk): (Bell, Arc<Desk>),
     tasks: &Tasks,
 ) {
     let Some(engine) = storage.embedded.clone() else { return };

@@ -10,6 +10,7 @@ fn route(connections: impl IntoIterator<Item = Connection>) -> Route {
     let ways = connections.into_iter().map(|one| Arc::new(Way::new(one, None, samples::UPDATED)));
     Route {
         plan: Allowance::default(),
+        erased_until: None,
         account_status: account::Status::Active,
         reading: Reading::new(&source),
         proof: Proof::new(&source),

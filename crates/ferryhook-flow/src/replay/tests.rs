@@ -218,7 +218,7 @@ impl Ferry {
         let to = to.iter().map(|name| connection(name).id).collect();
         let account = the_source().account_id;
         let replay = Replay::new(account, selection, to, rate, &self.env).unwrap();
-        self.courier.replay_many(&replay).await.unwrap();
+        self.courier.replay_many(&self.store, &replay).await.unwrap();
         replay.id
     }
 

@@ -40,7 +40,9 @@ pub(super) async fn route(
         Some(before) if Proof::is_same(&before.source, &source) => before.proof.clone(),
         _ => Proof::new(&source),
     };
-    Ok(Some(Arc::new(Route { source, reading, proof, plan, account_status, ways })))
+    let erased_until = store.ledger().erased_until(id).await?;
+    let route = Route { source, reading, proof, plan, account_status, erased_until, ways };
+    Ok(Some(Arc::new(route)))
 }
 
 /// An owner without a plan has no limits: nobody's event is refused for a gap in our own tables.

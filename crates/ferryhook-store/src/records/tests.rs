@@ -84,6 +84,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::ticket()),
         sample(&samples::token_key()),
         sample(&samples::invitation()),
+        sample(&samples::erasure()),
     ]
 }
 
@@ -119,6 +120,9 @@ fn variations() -> Vec<Sample> {
             },
             ..samples::replay()
         }),
+        sample(&samples::erasure().cancel(samples::UPDATED)),
+        sample(&samples::erasure().looked_through(samples::UPDATED)),
+        sample(&samples::erasure().looked_through(samples::UPDATED).scrubbed(samples::UPDATED)),
         sample(&samples::replay().finish(samples::UPDATED)),
         sample(&samples::replay().cancel(samples::UPDATED)),
         sample(&samples::replay().fail("the connection is gone", samples::UPDATED)),

@@ -286,6 +286,14 @@ const NAMES: &[&str] = &[
     "totpLastStep",
     "recoveryCodes",
     "sessionEpoch",
+    // Erasures
+    "erasureId",
+    "what",
+    "subject",
+    "paths",
+    "erased",
+    "lookedAt",
+    "outcome",
     // Data keys
     "wrapped",
     "masterId",

@@ -32,7 +32,7 @@ pub struct Handlers {
     pub guard: Guard,
     pub bell: Bell,
     pub turns: Turns,
-    pub desk: Desk,
+    pub desk: Arc<Desk>,
 }
 
 /// For what must not be done twice at the same time.

@@ -93,6 +93,7 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::Ticket => as_a::<Ticket>(row),
         Kind::TokenKey => as_a::<ferryhook_core::TokenKey>(row),
         Kind::Invitation => as_a::<ferryhook_core::Invitation>(row),
+        Kind::Erasure => as_a::<ferryhook_core::Erasure>(row),
     }
 }
 

@@ -1,11 +1,23 @@
 //! Search: finds the events that a filter lets through, a page at a time, in the shortest list
 //! that has them all.
+//!
+//! For whoever shows events to people, and for whoever replays them. It decides nothing but where
+//! to look; how much is looked at is up to the one who asks.
+
+mod count;
 
 use ferryhook_core::event::Status;
 use ferryhook_core::event_types::BadPattern;
 use ferryhook_core::replay::{Filter, Matcher, Position};
 use ferryhook_core::{Account, Event, Id, Source};
-use ferryhook_store::{Cursor, Order, Slice, Store, StoreError, Stored, Window};
+
+use crate::query::{Cursor, Order};
+use crate::record::{Record, Stored};
+use crate::repositories::{Slice, Window};
+use crate::tables::Index;
+use crate::{Store, StoreError};
+
+pub use count::{COUNTED_MAX, Count, CountError, count};
 
 #[derive(Debug)]
 pub struct Search {
@@ -45,7 +57,7 @@ impl Search {
         Self::new(account, filter, Slice::newest_first())
     }
 
-    fn new(account: Id<Account>, filter: &Filter, slice: Slice) -> Result<Self, BadPattern> {
+    pub fn new(account: Id<Account>, filter: &Filter, slice: Slice) -> Result<Self, BadPattern> {
         let list = match (filter.status, filter.source_id) {
             (Some(status), _) if needs_someone(status) => List::Status(status),
             (_, Some(source)) => List::Source(source),
@@ -65,6 +77,23 @@ impl Search {
         }
         self.after = position;
         self
+    }
+
+    /// Where a search by the same filter goes on: behind what this one has looked at. Nothing when
+    /// that was everything.
+    pub fn reached(&self) -> Option<&Cursor> {
+        self.slice.after.as_ref().filter(|_| !self.over)
+    }
+
+    /// The same, behind an event that this search has found.
+    pub fn behind(&self, event: &Event) -> Cursor {
+        let index = match self.list {
+            List::Status(_) => Some(Index::EventStatus),
+            List::Inbox => Some(Index::Inbox),
+            List::Source(_) => None,
+        };
+        let entry = event.indexes().into_iter().find(|entry| Some(entry.index) == index);
+        Cursor { key: event.key(), entry }
     }
 
     /// Whether everything has been looked at.

@@ -3,11 +3,14 @@
 use ferryhook_core::event_types::BadPattern;
 use ferryhook_core::replay::{Position, Selection};
 use ferryhook_core::{Account, Id};
-use ferryhook_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::Search;
-use crate::limits;
+use crate::{Store, StoreError};
+
+/// Events that one count looks at, and how many at a time.
+pub const COUNTED_MAX: usize = 10_000;
+const PAGE: usize = 100;
 
 /// Of as many events as one count may look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +47,8 @@ pub async fn count(
         }
         Selection::Filter { filter } => {
             let mut search = Search::oldest_first(account, filter)?.after(after);
-            while !search.is_over() && count.looked_at < limits::COUNTED_MAX as u64 {
-                let found = search.look(store, limits::REPLAY_PAGE).await?;
+            while !search.is_over() && count.looked_at < COUNTED_MAX as u64 {
+                let found = search.look(store, PAGE).await?;
                 count.matched += found.events.len() as u64;
                 count.looked_at += found.looked_at as u64;
                 count.next = found.last.or(count.next);

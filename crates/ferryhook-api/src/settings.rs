@@ -1,0 +1,146 @@
+//! Settings as clients send them: the same fields, and the same checks, as in a manifest.
+//!
+//! A body is kept as the JSON that it is until the manifest's readers take it apart, so that there
+//! is one set of rules, and every mistake is told at once. The type beside it only describes it.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use ferryhook_core::Map;
+use ferryhook_net::problem::FieldError;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value as Json;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::manifest::Complaint;
+use crate::problem::Problem;
+
+/// What stands in a view where a secret would. Sent back, it means that the secret stays.
+pub const REDACTED: &str = "[redacted]";
+
+/// A body with the fields of `T`.
+#[derive(Debug, Clone)]
+pub struct Written<T>(pub Map, PhantomData<fn() -> T>);
+
+/// Some of the fields of `T` (RFC 7396): those that are there replace what is, `null` removes it.
+#[derive(Debug, Clone)]
+pub struct Patch<T>(pub Map, PhantomData<fn() -> T>);
+
+impl<T> Patch<T> {
+    pub fn of(fields: Map) -> Self {
+        Self(fields, PhantomData)
+    }
+
+    /// The settings as they are with this.
+    pub fn applied_to(&self, mut settings: Map) -> Map {
+        for name in WHOLE.iter().filter(|name| self.0.contains_key(**name)) {
+            settings.shift_remove(*name);
+        }
+        merge(&mut settings, &self.0);
+        settings
+    }
+}
+
+/// Documents of their own: half an old filter and half a new one is no filter.
+const WHOLE: [&str; 3] = ["filters", "transform", "retryConfig"];
+
+/// As deep as the JSON, whose reader has a bound.
+fn merge(settings: &mut Map, patch: &Map) {
+    for (name, value) in patch {
+        match (settings.get_mut(name), value) {
+            (_, Json::Null) => {
+                settings.shift_remove(name);
+            }
+            (Some(_), Json::String(text)) if text == REDACTED => {}
+            (Some(Json::Object(fields)), Json::Object(patch)) => merge(fields, patch),
+            (_, Json::Object(patch)) => {
+                let mut fields = Map::new();
+                merge(&mut fields, patch);
+                settings.insert(name.clone(), fields.into());
+            }
+            (_, value) => {
+                settings.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Everything that is wrong, each with its place in the body.
+pub fn problem(complaints: Vec<Complaint>) -> Problem {
+    let error = |one: Complaint| FieldError { pointer: one.pointer, message: one.message };
+    Problem::invalid_all(complaints.into_iter().map(error).collect())
+}
+
+/// Whether a setting of a source holds something that is nobody's business.
+pub fn is_secretive(setting: &str) -> bool {
+    const PARTS: [&str; 5] = ["password", "secret", "token", "apikey", "appkey"];
+    const WHOLE: [&str; 2] = ["key", "pass"];
+    let lower: String =
+        setting.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    WHOLE.contains(&&*lower) || PARTS.iter().any(|part| lower.contains(part))
+}
+
+/// The settings with what is secret in them left out, whatever it is.
+pub fn redacted(settings: &Map) -> Map {
+    let shown = |(name, value): (&String, &Json)| {
+        let value = match value {
+            _ if is_secretive(name) => REDACTED.into(),
+            Json::Object(inner) => redacted(inner).into(),
+            value => value.clone(),
+        };
+        (name.clone(), value)
+    };
+    settings.iter().map(shown).collect()
+}
+
+impl<'de, T> Deserialize<'de> for Written<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(|fields| Self(fields, PhantomData))
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Patch<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(Self::of)
+    }
+}
+
+impl<T: ToSchema> PartialSchema for Written<T> {
+    fn schema() -> RefOr<Schema> {
+        T::schema()
+    }
+}
+
+impl<T: ToSchema> ToSchema for Written<T> {
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        T::schemas(schemas);
+    }
+}
+
+impl<T: ToSchema> PartialSchema for Patch<T> {
+    fn schema() -> RefOr<Schema> {
+        let mut schema = T::schema();
+        if let RefOr::T(Schema::Object(fields)) = &mut schema {
+            fields.required.clear();
+        }
+        schema
+    }
+}
+
+impl<T: ToSchema> ToSchema for Patch<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Patch", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        T::schemas(schemas);
+    }
+}
+
+#[cfg(test)]
+mod tests;
