@@ -13,9 +13,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ferryhook_core::Secret;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
+use crate::master;
+
+pub use settings::NEW_MASTER_KEY_VARIABLE;
 pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 pub use values::{ConfigError, Origin, Values};
 
@@ -39,6 +43,16 @@ pub struct Config {
     /// Authorities whose certificates are believed beside the public ones.
     pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
+    pub master_key: MasterKeySetting,
+}
+
+/// Where the key comes from that the keys of secrets are wrapped with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MasterKeySetting {
+    /// Nobody says. The store has one of its own if it can.
+    Own,
+    Text(Secret),
+    File(PathBuf),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +108,7 @@ impl Config {
 
     fn parse(values: &Values) -> Result<Self, ConfigError> {
         Ok(Self {
+            master_key: master_key(values)?,
             listen: values.parse("listen", "an address such as 127.0.0.1:8080")?,
             data: values.parse("data", "a directory")?,
             store: values.parse("store", "one of embedded, dynamodb, memory")?,
@@ -137,6 +152,20 @@ impl Config {
                 )?,
             },
         })
+    }
+}
+
+fn master_key(values: &Values) -> Result<MasterKeySetting, ConfigError> {
+    const TEXT: &str = "masterKey";
+    const FILE: &str = "masterKeyFile";
+    match (values.get(TEXT), values.get(FILE)) {
+        (None, None) => Ok(MasterKeySetting::Own),
+        (None, Some(file)) => Ok(MasterKeySetting::File(file.into())),
+        (Some(_), Some(_)) => Err(ConfigError::Both { one: TEXT, other: FILE }),
+        (Some(text), None) => match master::parse(text) {
+            Ok(_) => Ok(MasterKeySetting::Text(Secret::new(text))),
+            Err(_) => Err(values.bad(TEXT, "32 bytes in base64 (`openssl rand -base64 32`)")),
+        },
     }
 }
 

@@ -88,6 +88,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
     let desk = Arc::new(desk);
     let api_guard = guard.clone();
+    let vault = storage.keys.vault.clone();
     control(config, &env, &storage, guard, (bell.clone(), desk.clone()), &tasks);
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
@@ -98,7 +99,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         readiness: readiness.clone(),
         metrics,
         bell: bell.clone(),
-        cursors: cursors(&env),
+        cursors: Cursors::new(&vault.derive("cursors")),
         limiter: Limiter::new(Rates::default(), env.clone()),
         settings: Arc::new(api_settings(config)),
         tasks: tasks.clone(),
@@ -120,12 +121,6 @@ fn api_settings(config: &Config) -> ferryhook_api::Settings {
         public_url,
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
     }
-}
-
-fn cursors(env: &Env) -> Cursors {
-    let mut key = [0; 32];
-    env.fill(&mut key);
-    Cursors::new(&key)
 }
 
 /// Rung by whoever changes a source or a connection in this process.
@@ -154,6 +149,7 @@ fn control(
         store: storage.store.clone(),
         env: env.clone(),
         engine,
+        keys: storage.keys.clone(),
         guard,
         bell,
         turns: Turns::default(),
