@@ -5,6 +5,7 @@
 //! knows is an error, because a misspelt setting that is ignored costs an evening.
 
 mod settings;
+mod sign_in;
 mod values;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
 pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+pub use sign_in::SignIn;
 pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
@@ -37,6 +39,7 @@ pub struct Config {
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
     pub dynamo: Dynamo,
+    pub sign_in: SignIn,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +82,14 @@ impl Config {
         });
         let values = Values::gather(flags, &environment.collect())?;
         Ok((Self::parse(&values)?, values))
+    }
+
+    /// Where people reach this server, without a slash at the end.
+    pub fn base_url(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.0.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
     }
 
     /// Where the data is, for people.
@@ -133,6 +144,7 @@ impl Config {
                     "a number of days from 1 to 3650",
                 )?,
             },
+            sign_in: SignIn::parse(values)?,
         })
     }
 }

@@ -15,7 +15,6 @@ use ferryhook_store::{Slice, Stored, UniqueError};
 use super::cookies;
 use super::view::{HomeAccount, SignedIn};
 use crate::call::{ApiResult, Describes};
-use crate::caller::standing;
 use crate::openapi::Sketch;
 use crate::problem::{Code, Problem};
 use crate::router::App;
@@ -143,10 +142,10 @@ pub(crate) async fn entered(
 async fn home(app: &App, user: &User) -> ApiResult<HomeAccount> {
     let account = app.store.accounts().find(user.default_account_id).await?;
     let account = account.ok_or_else(Problem::internal)?;
-    let role = standing(&app.store, user.id, &account).await?;
+    let standing = app.store.members().standing(user.id, account.id).await?;
     Ok(HomeAccount {
         account_id: account.id,
-        role: role.map_or(Role::Viewer, |standing| standing.role),
+        role: standing.map_or(Role::Viewer, |standing| standing.role),
         account_name: account.record.name,
     })
 }

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use super::settings::{CONFIG_VARIABLE, Flags, SETTINGS, Setting};
+use super::settings::{CONFIG_VARIABLE, Flags, SECRETS, SETTINGS, Setting};
 
 const DEFAULT_FILE: &str = "ferryhook.toml";
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -22,6 +22,8 @@ pub enum ConfigError {
     UnknownVariable(String),
     #[error("{key} must be {expected}, not {value:?} (from {origin})")]
     BadValue { key: &'static str, expected: &'static str, value: String, origin: Origin },
+    #[error("{key} must be {expected}")]
+    Missing { key: &'static str, expected: &'static str },
     #[error("{key} in {origin} must be text or a number")]
     BadType { key: String, origin: Origin },
     #[error("cannot read the configuration file {file}: {cause}")]
@@ -84,7 +86,21 @@ impl Values {
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, Option<&str>, &Origin)> {
         SETTINGS
             .iter()
-            .map(|setting| (setting.key, self.get(setting.key), self.origin(setting.key)))
+            .map(|setting| (setting.key, self.shown(setting.key), self.origin(setting.key)))
+    }
+
+    /// The value, or that there is one.
+    fn shown(&self, key: &str) -> Option<&str> {
+        self.get(key).map(|value| if SECRETS.contains(&key) { "(secret)" } else { value })
+    }
+
+    pub(super) fn need(
+        &self,
+        key: &'static str,
+        expected: &'static str,
+    ) -> Result<String, ConfigError> {
+        let value = self.get(key).filter(|value| !value.is_empty()).map(str::to_owned);
+        value.ok_or(ConfigError::Missing { key, expected })
     }
 
     pub(super) fn parse<T: FromStr>(
@@ -113,7 +129,7 @@ impl Values {
         ConfigError::BadValue {
             key,
             expected,
-            value: self.get(key).unwrap_or_default().to_owned(),
+            value: self.shown(key).unwrap_or_default().to_owned(),
             origin: self.origin(key).clone(),
         }
     }
