@@ -5,6 +5,7 @@
 //! knows is an error, because a misspelt setting that is ignored costs an evening.
 
 mod settings;
+mod sign_in;
 mod values;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::master;
 
 pub use settings::NEW_MASTER_KEY_VARIABLE;
 pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+pub use sign_in::SignIn;
 pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
@@ -43,6 +45,7 @@ pub struct Config {
     /// Authorities whose certificates are believed beside the public ones.
     pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
+    pub sign_in: SignIn,
     pub master_key: MasterKeySetting,
 }
 
@@ -95,6 +98,14 @@ impl Config {
         });
         let values = Values::gather(flags, &environment.collect())?;
         Ok((Self::parse(&values)?, values))
+    }
+
+    /// Where people reach this server, without a slash at the end.
+    pub fn base_url(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.0.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
     }
 
     /// Where the data is, for people.
@@ -151,6 +162,7 @@ impl Config {
                     "a number of days from 1 to 3650",
                 )?,
             },
+            sign_in: SignIn::parse(values)?,
         })
     }
 }

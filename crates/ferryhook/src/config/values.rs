@@ -30,6 +30,8 @@ pub enum ConfigError {
     BadSecret { key: &'static str, expected: &'static str, origin: Origin },
     #[error("{one} and {other} are both set; give one of them")]
     Both { one: &'static str, other: &'static str },
+    #[error("{key} must be {expected}")]
+    Missing { key: &'static str, expected: &'static str },
     #[error("{key} in {origin} must be text or a number")]
     BadType { key: String, origin: Origin },
     #[error("cannot read the configuration file {file}: {cause}")]
@@ -102,6 +104,15 @@ impl Values {
         })
     }
 
+    pub(super) fn need(
+        &self,
+        key: &'static str,
+        expected: &'static str,
+    ) -> Result<String, ConfigError> {
+        let value = self.get(key).filter(|value| !value.is_empty()).map(str::to_owned);
+        value.ok_or(ConfigError::Missing { key, expected })
+    }
+
     pub(super) fn parse<T: FromStr>(
         &self,
         key: &'static str,
@@ -132,7 +143,7 @@ impl Values {
         ConfigError::BadValue {
             key,
             expected,
-            value: self.get(key).unwrap_or_default().to_owned(),
+            value: self.shown(key).unwrap_or_default().to_owned(),
             origin: self.origin(key).clone(),
         }
     }
