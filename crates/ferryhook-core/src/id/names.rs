@@ -7,6 +7,7 @@ pub type AccountId = Id<crate::Account>;
 pub type ActivityId = Id<crate::Activity>;
 pub type ConnectionId = Id<crate::Connection>;
 pub type EventId = Id<crate::Event>;
+pub type InvitationId = Id<crate::Invitation>;
 pub type KeyId = Id<crate::Key>;
 pub type RejectionId = Id<crate::Rejection>;
 pub type ReplayId = Id<crate::Replay>;
