@@ -28,6 +28,13 @@ pub mod health;
 pub mod openapi;
 pub mod page;
 
+// Signing in.
+pub mod auth;
+mod html;
+pub mod mail;
+pub mod passwords;
+pub mod tokens;
+
 // What nouns share: the data plane, what is the caller's, settings.
 pub mod address;
 pub mod names;
@@ -41,6 +48,7 @@ pub mod activities;
 pub mod claims;
 pub mod connections;
 pub mod dead_letters;
+pub mod erasures;
 pub mod events;
 pub mod invitations;
 pub mod keys;

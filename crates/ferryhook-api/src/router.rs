@@ -13,6 +13,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Mutex;
 
 use crate::apply::Changed;
+use crate::auth::Auth;
 use crate::cursors::Cursors;
 use crate::gate::{self, Gate};
 use crate::health::{self, Readiness};
@@ -21,8 +22,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, claims, connections, dead_letters, docs, events, invitations, keys,
-    members, openapi, providers, rejections, replays, request, sources, whoami,
+    accounts, activities, auth, claims, connections, dead_letters, docs, erasures, events,
+    invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens,
+    whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -42,6 +44,8 @@ pub struct App {
     pub settings: Arc<Settings>,
     /// For what must not end with the request that began it.
     pub tasks: Tasks,
+    /// How people sign in.
+    pub auth: Arc<Auth>,
     /// The data plane, as far as it works for us.
     pub works: Arc<dyn Works>,
     /// Held while something is made of which there may be only so many.
@@ -66,6 +70,30 @@ pub fn routes() -> Vec<Route> {
     use crate::route::*;
     use ferryhook_core::member::Role::*;
     vec![
+        get("/.well-known/jwks.json", "tokens.keys", Public, "Shows the public keys of access tokens.", tokens::show),
+        post("/v1/auth/signup", "auth.signup", Public, "Makes a user with an account of their own.", auth::signup::sign_up),
+        post("/v1/auth/setup", "auth.setup", Public, "Claims a new installation with its set-up link.", auth::setup::claim),
+        post("/v1/auth/login", "auth.login", Public, "Signs in with a password.", auth::login::log_in),
+        post("/v1/auth/login/totp", "auth.loginTotp", Public, "Signs in with the second factor.", auth::login::log_in_with_code),
+        post("/v1/auth/refresh", "auth.refresh", Public, "Gives a new access token for the refresh token in the cookie.", auth::refresh::refresh),
+        post("/v1/auth/logout", "auth.logout", Public, "Ends the session of the refresh token in the cookie.", auth::logout::log_out),
+        post("/v1/auth/verify-email", "auth.verifyEmail", Public, "Confirms an address with the link of a letter.", auth::verify_email::verify),
+        post("/v1/auth/verify-email/resend", "auth.resendVerification", Public, "Sends that letter again.", auth::verify_email::resend),
+        post("/v1/auth/forgot-password", "auth.forgotPassword", Public, "Sends a letter to choose a new password.", auth::forgot_password::ask),
+        post("/v1/auth/reset-password", "auth.resetPassword", Public, "Sets a new password with the link of a letter.", auth::reset_password::reset),
+        get("/v1/auth/github", "auth.github", Public, "Leaves for GitHub to sign in.", auth::oauth::to_github),
+        get("/v1/auth/github/callback", "auth.githubCallback", Public, "Comes back from GitHub.", auth::oauth::from_github),
+        get("/v1/auth/google", "auth.google", Public, "Leaves for Google to sign in.", auth::oauth::to_google),
+        get("/v1/auth/google/callback", "auth.googleCallback", Public, "Comes back from Google.", auth::oauth::from_google),
+        get("/v1/auth/me", "auth.me", Person, "Shows who is signed in.", auth::me::show),
+        patch("/v1/auth/me", "auth.changeMe", Person, "Changes name and preferences.", auth::me::change),
+        post("/v1/auth/change-password", "auth.changePassword", Person, "Changes the password; other sessions end.", auth::change_password::change),
+        post("/v1/auth/totp", "totp.enrol", Person, "Offers a second factor; its secret is shown once.", auth::second_factor::enrol),
+        post("/v1/auth/totp/confirm", "totp.confirm", Person, "Turns the second factor on; recovery codes are shown once.", auth::second_factor::confirm),
+        post("/v1/auth/totp/disable", "totp.disable", Person, "Turns the second factor off.", auth::second_factor::remove),
+        get("/v1/auth/sessions", "sessions.list", Person, "Lists where one is signed in.", auth::sessions::list),
+        delete("/v1/auth/sessions", "sessions.endOthers", Person, "Ends every session but this one.", auth::sessions::end_others),
+        delete("/v1/auth/sessions/{sessionId}", "sessions.end", Person, "Ends a session.", auth::sessions::end),
         get("/v1/whoami", "whoami", Role(Viewer), "Says who is calling, and in which account.", whoami::show),
 
         get("/v1/sources", "sources.list", Role(Viewer), "Lists sources.", sources::list),
@@ -101,6 +129,11 @@ pub fn routes() -> Vec<Route> {
         get("/v1/replays", "replays.list", Role(Viewer), "Lists replays of many events.", replays::list),
         get("/v1/replays/{id}", "replays.get", Role(Viewer), "Shows how far a replay has come.", replays::show),
         post("/v1/replays/{id}/cancel", "replays.cancel", Role(Member), "Stops a replay.", replays::cancel),
+        delete("/v1/events/{id}", "events.erase", Role(Manager), "Erases an event, with all that was ever tried with it.", erasures::erase_event),
+        get("/v1/erasures", "erasures.list", Role(Manager), "Lists erasures.", erasures::list),
+        post("/v1/erasures", "erasures.create", Role(Manager), "Erases events that are named or that a filter means, or counts them first.", erasures::create),
+        get("/v1/erasures/{id}", "erasures.get", Role(Manager), "Shows how far an erasure has come.", erasures::show),
+        post("/v1/erasures/{id}/cancel", "erasures.cancel", Role(Manager), "Has an erasure erase nothing more.", erasures::cancel),
         get("/v1/dead-letters", "deadLetters.list", Role(Viewer), "Lists events that could not be processed.", dead_letters::list),
         post("/v1/dead-letters/redrive", "deadLetters.redrive", Role(Member), "Processes dead letters once more.", dead_letters::redrive),
         get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
@@ -146,7 +179,8 @@ pub fn router(app: App) -> Router {
         .route("/problems/{code}", plain(problem::explain))
         .route("/openapi.json", plain(openapi::show))
         .route("/docs", plain(docs::show))
-        .route("/docs/style.css", plain(docs::style));
+        .route("/docs/style.css", plain(docs::style))
+        .merge(auth::pages::router());
     for route in routes() {
         let gate = from_fn_with_state(Gate::of(&app, &route), gate::pass);
         router = router.route(route.path, route.handler.route_layer(gate));

@@ -9,7 +9,7 @@ use ferryhook_core::key::{self, Permissions, PlainKey};
 use ferryhook_core::member::{self, Role};
 use ferryhook_core::{Account, Env, Id, Key, Map, Member, User, samples};
 use ferryhook_net::Tasks;
-use ferryhook_net::client::Guard;
+use ferryhook_net::client::{Client, Guard, Roots};
 use ferryhook_store::Store;
 use ferryhook_store::engine::memory::Memory;
 use http_body_util::BodyExt;
@@ -17,8 +17,10 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
 use tower::ServiceExt;
 
+use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
+use crate::mail::Mailer;
 use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
@@ -57,8 +59,11 @@ pub(crate) fn app() -> App {
     let recorder = PrometheusBuilder::new().build_recorder();
     metrics::with_local_recorder(&recorder, || health::record_build("1.2.3"));
     let env = Env::fixed("2026-01-01T00:00:00Z");
+    let store = Store::new(Arc::new(Memory::new(env.clone())), env.clone());
+    let tasks = Tasks::new();
     App {
-        store: Store::new(Arc::new(Memory::new(env.clone())), env.clone()),
+        auth: Arc::new(auth(&store, &env, &tasks)),
+        store,
         env,
         guard: Guard::new(Vec::new()),
         readiness: Arc::new(Readiness::new(|| ready(Ok(())))),
@@ -67,10 +72,34 @@ pub(crate) fn app() -> App {
         cursors: Cursors::new(&[7; 32]),
         limiter: Limiter::new(Rates::default(), Env::fixed("2026-01-01T00:00:00Z")),
         settings: Arc::default(),
-        tasks: Tasks::new(),
+        tasks,
         works: Arc::new(Nobody),
         turns: Arc::default(),
     }
+}
+
+/// Open to everybody, with a mailbox to look into.
+fn auth(store: &Store, env: &Env, tasks: &Tasks) -> Auth {
+    let guard = Guard::new(Vec::new());
+    let settings = auth::Settings {
+        signup: auth::Signup::Open,
+        base_url: "http://trial".to_owned(),
+        issuer: "trial".to_owned(),
+        github: None,
+        google: None,
+    };
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
+    Auth::new(
+        settings,
+        auth::Surroundings {
+            store: store.clone(),
+            env: env.clone(),
+            tasks: tasks.clone(),
+            mail: Mailer::to_mailbox(env.clone()),
+            outbound: Arc::new(client),
+            guard,
+        },
+    )
 }
 
 impl Trial {

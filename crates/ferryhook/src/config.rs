@@ -36,6 +36,8 @@ pub struct Config {
     pub ingest: Ingest,
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
+    /// Authorities whose certificates are believed beside the public ones.
+    pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
 }
 
@@ -122,6 +124,7 @@ impl Config {
             },
             destinations_allow: values
                 .parse("destinations.allow", "a list of networks such as 10.0.0.0/8,fd00::/8")?,
+            destinations_ca_file: values.get("destinations.caFile").map(PathBuf::from),
             dynamo: Dynamo {
                 endpoint: values.get("dynamo.endpoint").map(str::to_owned),
                 region: values.get("dynamo.region").map(str::to_owned),

@@ -16,6 +16,7 @@ mod copied;
 mod desk;
 mod echo;
 mod front;
+mod roots;
 mod server;
 mod storage;
 mod telemetry;

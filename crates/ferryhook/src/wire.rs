@@ -13,7 +13,7 @@ use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
 use ferryhook_flow::scripts::Scripts;
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
-use ferryhook_net::client::{Client, Guard, Roots};
+use ferryhook_net::client::{Client, Guard};
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -23,7 +23,7 @@ use crate::control::{Bell, Control, Handlers, Turns};
 use crate::desk::Desk;
 use crate::front::Front;
 use crate::storage::{self, Storage};
-use crate::{echo, telemetry};
+use crate::{echo, roots, telemetry};
 
 /// Histograms gather samples until somebody sorts them into buckets.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
@@ -51,6 +51,7 @@ pub enum Purpose {
 
 pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
     let tasks = Tasks::new();
+    let roots = roots::of(config)?;
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
     storage.store.plans().seed(&plans).await.context("cannot set up the plans")?;
@@ -59,7 +60,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let traces = telemetry::traces(&env, &tasks)?;
     let guard = Guard::new(config.destinations_allow.0.clone());
     let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
-    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots);
     let outside = Outside { outbound: Arc::new(client), guard: guard.clone() };
     let courier = Courier::new(Parts {
         store: storage.store.clone(),

@@ -2,18 +2,19 @@
 
 use axum::http::{HeaderMap, header};
 use ferryhook_core::key::PlainKey;
-use ferryhook_core::{Key, User, user};
+use ferryhook_core::{Key, Session, User, user};
 use ferryhook_store::Stored;
 
 use crate::problem::{Code, Problem};
 use crate::router::App;
+use crate::tokens::BadToken;
 
 /// Keys are told from tokens by this beginning.
 pub(crate) const KEY_PREFIX: &str = "fh_";
 
 #[derive(Debug, Clone)]
 pub(crate) enum Proof {
-    Person { user: Stored<User>, session: String },
+    Person { user: Stored<User>, session: Stored<Session> },
     Key { key: Stored<Key>, user: Stored<User> },
 }
 
@@ -65,8 +66,28 @@ async fn key(app: &App, text: &str) -> Result<Proof, Problem> {
 }
 
 async fn person(app: &App, text: &str) -> Result<Proof, Problem> {
-    let _ = (app, text);
-    Err(refused())
+    let claims = app.auth.tokens.verify(text).await?;
+    // The token would do until it runs out; the session is read so that an end counts at once.
+    let session = app.store.sessions().find(claims.user, claims.session).await?;
+    let session = session.ok_or_else(refused)?;
+    let user = app.store.users().find(claims.user).await?.ok_or_else(refused)?;
+    match session.counts_for(&user, app.env.now()) {
+        true => Ok(Proof::Person { user, session }),
+        false => Err(refused()),
+    }
+}
+
+impl From<BadToken> for Problem {
+    fn from(error: BadToken) -> Self {
+        match error {
+            BadToken::Store(error) => error.into(),
+            BadToken::Unsigned => {
+                tracing::error!(%error, "access tokens cannot be signed");
+                Self::internal()
+            }
+            BadToken::Foreign | BadToken::Forged | BadToken::Expired => refused(),
+        }
+    }
 }
 
 fn refused() -> Problem {

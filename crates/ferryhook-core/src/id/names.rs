@@ -6,6 +6,7 @@ use super::Id;
 pub type AccountId = Id<crate::Account>;
 pub type ActivityId = Id<crate::Activity>;
 pub type ConnectionId = Id<crate::Connection>;
+pub type ErasureId = Id<crate::Erasure>;
 pub type EventId = Id<crate::Event>;
 pub type InvitationId = Id<crate::Invitation>;
 pub type KeyId = Id<crate::Key>;

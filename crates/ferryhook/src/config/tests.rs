@@ -52,6 +52,7 @@ fn nothing_given_is_enough() {
         destinations_allow: Networks(
             [],
         ),
+        destinations_ca_file: None,
         dynamo: Dynamo {
             endpoint: None,
             region: None,

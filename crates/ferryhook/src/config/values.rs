@@ -57,14 +57,14 @@ impl Values {
         environment: &BTreeMap<String, String>,
     ) -> Result<Self, ConfigError> {
         let mut values = Self(BTreeMap::new());
-        for Setting { key, default, .. } in &SETTINGS {
+        for Setting { key, default, .. } in SETTINGS {
             if let Some(value) = default {
                 values.set(key, (*value).to_owned(), Origin::Default);
             }
         }
         values.read_file(flags, environment)?;
         values.read_environment(environment)?;
-        for Setting { key, flag, .. } in &SETTINGS {
+        for Setting { key, flag, .. } in SETTINGS {
             if let Some(value) = flags.settings.get(key) {
                 values.set(key, value.clone(), Origin::Flag(flag));
             }
