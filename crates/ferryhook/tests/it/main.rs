@@ -25,6 +25,7 @@ mod crash;
 mod destinations;
 mod dev;
 mod durable;
+mod erase;
 mod health;
 mod hostile;
 mod http2;
