@@ -39,3 +39,4 @@ mod signature;
 mod stopping;
 mod storage;
 mod traces;
+mod vault;
