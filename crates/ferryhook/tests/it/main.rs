@@ -40,3 +40,4 @@ mod signature;
 mod stopping;
 mod storage;
 mod traces;
+mod vault;
