@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 #![allow(clippy::needless_pass_by_value, reason = "what a test hands over it is done with")]
 
+mod client;
 mod destination;
 mod dice;
 mod ferry;
@@ -17,6 +18,7 @@ mod sender;
 mod stage;
 mod way;
 
+mod api_resources;
 mod apply;
 mod backups;
 mod bench;
