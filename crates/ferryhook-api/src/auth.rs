@@ -63,6 +63,9 @@ pub struct Settings {
     /// Where people reach this server, without a slash at the end: for links, and for platforms
     /// that send people back.
     pub base_url: String,
+    /// Somebody who signs up has to show that the address is theirs before they get in. Only
+    /// where letters reach people, or nobody could.
+    pub verifies_addresses: bool,
     /// In tokens; the same on every server that shares the store.
     pub issuer: String,
     pub github: Option<oauth::github::Settings>,
@@ -116,12 +119,6 @@ impl Auth {
             settings,
         }
     }
-
-    /// Whether somebody who signs up has to show that the address is theirs before they get in.
-    /// Without a mail server nobody could.
-    pub(crate) fn asks_for_proof_of_address(&self) -> bool {
-        self.mail.reaches_people()
-    }
 }
 
 impl std::fmt::Debug for Surroundings {
@@ -129,3 +126,6 @@ impl std::fmt::Debug for Surroundings {
         f.debug_struct("Surroundings").field("mail", &self.mail).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

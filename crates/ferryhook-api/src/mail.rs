@@ -100,11 +100,6 @@ impl Mailer {
         Self(Way::Nowhere)
     }
 
-    /// Whether a letter reaches the person it is for, so that an answer to it proves something.
-    pub fn reaches_people(&self) -> bool {
-        matches!(self.0, Way::Server(_))
-    }
-
     pub fn can_send(&self) -> bool {
         !matches!(self.0, Way::Nowhere)
     }

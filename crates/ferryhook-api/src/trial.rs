@@ -56,13 +56,17 @@ impl Said {
 }
 
 pub(crate) fn app() -> App {
+    app_in(Env::fixed("2026-01-01T00:00:00Z"))
+}
+
+pub(crate) fn app_in(env: Env) -> App {
     let recorder = PrometheusBuilder::new().build_recorder();
     metrics::with_local_recorder(&recorder, || health::record_build("1.2.3"));
-    let env = Env::fixed("2026-01-01T00:00:00Z");
     let store = Store::new(Arc::new(Memory::new(env.clone())), env.clone());
     let tasks = Tasks::new();
     App {
         auth: Arc::new(auth(&store, &env, &tasks)),
+        limiter: Limiter::new(Rates::default(), env.clone()),
         store,
         env,
         guard: Guard::new(Vec::new()),
@@ -70,7 +74,6 @@ pub(crate) fn app() -> App {
         metrics: recorder.handle(),
         bell: Arc::new(|_| {}),
         cursors: Cursors::new(&[7; 32]),
-        limiter: Limiter::new(Rates::default(), Env::fixed("2026-01-01T00:00:00Z")),
         settings: Arc::default(),
         tasks,
         works: Arc::new(Nobody),
@@ -79,11 +82,12 @@ pub(crate) fn app() -> App {
 }
 
 /// Open to everybody, with a mailbox to look into.
-fn auth(store: &Store, env: &Env, tasks: &Tasks) -> Auth {
+pub(crate) fn auth(store: &Store, env: &Env, tasks: &Tasks) -> Auth {
     let guard = Guard::new(Vec::new());
     let settings = auth::Settings {
         signup: auth::Signup::Open,
         base_url: "http://trial".to_owned(),
+        verifies_addresses: false,
         issuer: "trial".to_owned(),
         github: None,
         google: None,

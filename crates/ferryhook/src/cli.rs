@@ -68,6 +68,9 @@ pub enum Command {
     /// Verify and sign requests as providers do, without a server.
     #[command(subcommand)]
     Signature(SignatureCommand),
+    /// Look after the keys that secrets are sealed with.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.
@@ -442,11 +445,37 @@ pub struct Redrive {
     pub flags: FlagsOf<StoreScope>,
 }
 
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Exchange the master key for another, also while a server runs.
+    ///
+    /// The new one is in --new-key-file or in the variable FERRYHOOK_NEW_MASTER_KEY. With neither,
+    /// an embedded store that has a key file of its own gets a new one, and where several master
+    /// keys are configured it is the first. Run it again when it was interrupted.
+    RotateMaster(RotateMaster),
+}
+
+#[derive(Debug, Args)]
+pub struct RotateMaster {
+    /// The new key: 32 bytes in base64.
+    #[arg(long, value_name = "FILE")]
+    pub new_key_file: Option<PathBuf>,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
 #[derive(Debug, Args)]
 pub struct Backup {
     /// Where the copy goes; must not exist yet.
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
+    /// Leave out the master key of the data directory. What was sealed with it can then be read
+    /// only by someone who has the key from elsewhere.
+    #[arg(long)]
+    pub without_master_key: bool,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,

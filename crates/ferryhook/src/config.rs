@@ -5,6 +5,7 @@
 //! knows is an error, because a misspelt setting that is ignored costs an evening.
 
 mod settings;
+mod sign_in;
 mod values;
 
 use std::fmt;
@@ -13,10 +14,15 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ferryhook_core::Secret;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
+use crate::master;
+
+pub use settings::NEW_MASTER_KEY_VARIABLE;
 pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+pub use sign_in::SignIn;
 pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
@@ -39,6 +45,17 @@ pub struct Config {
     /// Authorities whose certificates are believed beside the public ones.
     pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
+    pub sign_in: SignIn,
+    pub master_key: MasterKeySetting,
+}
+
+/// Where the key comes from that the keys of secrets are wrapped with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MasterKeySetting {
+    /// Nobody says. The store has one of its own if it can.
+    Own,
+    Text(Secret),
+    File(PathBuf),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -83,6 +100,14 @@ impl Config {
         Ok((Self::parse(&values)?, values))
     }
 
+    /// Where people reach this server, without a slash at the end.
+    pub fn base_url(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.0.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
+    }
+
     /// Where the data is, for people.
     pub fn place(&self) -> String {
         match self.store {
@@ -94,6 +119,7 @@ impl Config {
 
     fn parse(values: &Values) -> Result<Self, ConfigError> {
         Ok(Self {
+            master_key: master_key(values)?,
             listen: values.parse("listen", "an address such as 127.0.0.1:8080")?,
             data: values.parse("data", "a directory")?,
             store: values.parse("store", "one of embedded, dynamodb, memory")?,
@@ -136,7 +162,22 @@ impl Config {
                     "a number of days from 1 to 3650",
                 )?,
             },
+            sign_in: SignIn::parse(values)?,
         })
+    }
+}
+
+fn master_key(values: &Values) -> Result<MasterKeySetting, ConfigError> {
+    const TEXT: &str = "masterKey";
+    const FILE: &str = "masterKeyFile";
+    match (values.get(TEXT), values.get(FILE)) {
+        (None, None) => Ok(MasterKeySetting::Own),
+        (None, Some(file)) => Ok(MasterKeySetting::File(file.into())),
+        (Some(_), Some(_)) => Err(ConfigError::Both { one: TEXT, other: FILE }),
+        (Some(text), None) => match master::parse(text) {
+            Ok(_) => Ok(MasterKeySetting::Text(Secret::new(text))),
+            Err(_) => Err(values.bad(TEXT, "32 bytes in base64 (`openssl rand -base64 32`)")),
+        },
     }
 }
 

@@ -142,10 +142,10 @@ pub(crate) async fn entered(
 async fn home(app: &App, user: &User) -> ApiResult<HomeAccount> {
     let account = app.store.accounts().find(user.default_account_id).await?;
     let account = account.ok_or_else(Problem::internal)?;
-    let role = app.store.members().standing(user.id, account.id).await?;
+    let standing = app.store.members().standing(user.id, account.id).await?;
     Ok(HomeAccount {
         account_id: account.id,
-        role: role.map_or(Role::Viewer, |standing| standing.role),
+        role: standing.map_or(Role::Viewer, |standing| standing.role),
         account_name: account.record.name,
     })
 }

@@ -70,7 +70,7 @@ pub async fn log_in(
     let user = user.filter(|user| is_right && fits && user.status == user::Status::Active);
     let user = user.ok_or_else(refused)?;
     attempt.was_right();
-    if app.auth.asks_for_proof_of_address() && !user.email_verified {
+    if app.auth.settings.verifies_addresses && !user.email_verified {
         return Err(Problem::new(
             Code::Forbidden,
             "Open the link in the letter that was sent to this address first. Another letter is \

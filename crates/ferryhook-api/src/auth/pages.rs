@@ -12,7 +12,7 @@ use axum::routing::get;
 use serde::Deserialize;
 
 use super::reset_password::{self, NewPassword};
-use super::setup::{self, Claim};
+use super::setup::{self, SetUp};
 use super::verify_email;
 use crate::call::ApiResult;
 use crate::html::{escape, page, page_with};
@@ -59,7 +59,7 @@ async fn set_up(State(app): State<App>, request: Request) -> Response {
     let done = async {
         let visit = Visit::of(&request, &app);
         let fields = form(request).await?;
-        let claim = Claim {
+        let claim = SetUp {
             token: fields.get("token"),
             email: fields.get("email"),
             password: fields.get("password"),

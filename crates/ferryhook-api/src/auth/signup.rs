@@ -97,7 +97,7 @@ pub async fn sign_up(
     let hash = app.auth.passwords.hash(&body.password).await?;
     let home = Home::new(&app.env, email, name, &account_name, Some(hash));
     let made = make(&app, &visit, &home).await;
-    if app.auth.asks_for_proof_of_address() {
+    if app.auth.settings.verifies_addresses {
         let is_new = match made {
             Ok(()) => true,
             Err(UniqueError::Taken(_)) => false,

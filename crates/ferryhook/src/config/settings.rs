@@ -39,6 +39,21 @@ pub const SETTINGS: &[Setting] = &[
         help: "Where records are kept: embedded, dynamodb or memory",
     },
     Setting {
+        key: "masterKey",
+        variable: "FERRYHOOK_MASTER_KEY",
+        flag: "master-key",
+        default: None,
+        help: "32 bytes in base64 that the keys of secrets are wrapped with; former ones may follow, \
+               with commas between them",
+    },
+    Setting {
+        key: "masterKeyFile",
+        variable: "FERRYHOOK_MASTER_KEY_FILE",
+        flag: "master-key-file",
+        default: None,
+        help: "File that has the master key",
+    },
+    Setting {
         key: "log",
         variable: "FERRYHOOK_LOG",
         flag: "log",
@@ -197,8 +212,13 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// Shown to nobody, and on no command line, where every user of the machine could read it.
-pub const SECRETS: [&str; 3] = ["mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
+/// Settings that nobody may see: they have no flag, because others see those of a process, and
+/// are never printed.
+pub const SECRETS: &[&str] =
+    &["masterKey", "mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
+
+/// For `keys rotate-master` only.
+pub const NEW_MASTER_KEY_VARIABLE: &str = "FERRYHOOK_NEW_MASTER_KEY";
 
 /// Names the file to read; it cannot stand in that file itself.
 pub const CONFIG_VARIABLE: &str = "FERRYHOOK_CONFIG";
@@ -237,6 +257,7 @@ impl Scope for StoreScope {
     const KEYS: &'static [&'static str] = &[
         "data",
         "store",
+        "masterKeyFile",
         "destinations.allow",
         "dynamo.endpoint",
         "dynamo.region",
@@ -279,8 +300,7 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
         "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
     ));
-    let is_open = |key| !SECRETS.contains(&key);
-    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key) && is_open(setting.key));
+    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key) && !is_secret(setting.key));
     command.arg(config).args(wanted.map(|setting| {
         let default = setting.default.map(|value| format!(" [default: {value}]"));
         Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
@@ -290,6 +310,10 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
             default.unwrap_or_default()
         ))
     }))
+}
+
+pub fn is_secret(key: &str) -> bool {
+    SECRETS.contains(&key)
 }
 
 impl FromArgMatches for Flags {
