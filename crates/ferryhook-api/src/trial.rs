@@ -148,6 +148,35 @@ impl Trial {
         trial
     }
 
+    /// Somebody else in the same account, with a key of theirs.
+    pub(crate) async fn colleague(&self, role: Role) -> Self {
+        let (env, account) = (&self.app.env, self.account.clone());
+        let id = Id::new(env);
+        let user = User {
+            id,
+            email: format!("{id}@example.com"),
+            default_account_id: account.id,
+            github_id: None,
+            google_id: None,
+            ..samples::user()
+        };
+        let member = Member {
+            user_id: id,
+            account_id: account.id,
+            role,
+            permissions: Map::new(),
+            is_default: true,
+            joined_at: env.now(),
+            invited_by: Some(self.user.id),
+            status: member::Status::Active,
+        };
+        self.app.store.users().create(&user).await.unwrap();
+        self.app.store.members().add(&member).await.unwrap();
+        let mut colleague = Self { app: self.app.clone(), user, account, key: String::new() };
+        colleague.key = colleague.new_key(Permissions::Admin).await;
+        colleague
+    }
+
     pub(crate) async fn new_key(&self, permissions: Permissions) -> String {
         let id = Id::new(&self.app.env);
         let text = PlainKey::generate(&self.app.env);

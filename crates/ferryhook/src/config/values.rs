@@ -143,7 +143,7 @@ impl Values {
         ConfigError::BadValue {
             key,
             expected,
-            value: self.shown(key).unwrap_or_default().to_owned(),
+            value: self.get(key).unwrap_or_default().to_owned(),
             origin: self.origin(key).clone(),
         }
     }
