@@ -66,7 +66,7 @@ fn an_event_goes_its_way_and_is_told() {
     assert_eq!(told["connections"][0]["verdict"], "delivered");
     assert_eq!(told["connections"][0]["filter"]["clause"]["clauses"][0]["saw"], json!(["250"]));
     let raw = client.call("GET", &format!("/v1/events/{event}/body"), None);
-    assert_eq!(raw.body, r#"{"amount":250,"type":"order.paid"}"#);
+    assert_eq!(raw.body, r#"{"type":"order.paid","amount":250}"#);
     assert_eq!(raw.header("content-type"), Some("application/json"));
     let listed = client.get(&format!("{source}/events?q=ORDER.paid&type=order.*"));
     assert_eq!(listed["data"][0]["eventId"], json!(event));

@@ -1,18 +1,12 @@
 //! A client of the API: a running server, and a key of an account that nobody else has.
 
-use std::path::Path;
 use std::time::Duration;
 
-use aws_lc_rs::digest::{SHA256, digest};
-use ferryhook_core::account::{self, AccountType};
-use ferryhook_core::key::{self, Permissions};
-use ferryhook_core::member::{self, Role};
-use ferryhook_core::{Account, Env, Id, Key, Map, Member, Secret, User, samples};
-use serde_json::Value;
+use ferryhook_core::Env;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::ferry::{Answer, Ferry, run, show};
-use crate::storage::{DATA, look};
+use crate::ferry::{Answer, Ferry};
 
 /// However slow the machine, by then it must be so.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -22,19 +16,26 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub struct Client {
     pub ferry: Ferry,
     pub folder: TempDir,
-    pub key: String,
+    /// Or the token, until there is one.
+    key: String,
 }
 
 impl Client {
     /// Of a server that may deliver to this machine.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // Whoever lists events of nothing has made the directory.
-        let made = run(&folder, &["apply", "-f", "/dev/null"], &[]);
-        assert!(folder.path().join(DATA).exists(), "{}", show(&made));
-        let key = sign_up(folder.path(), "one@example.com", Permissions::Write);
-        let ferry = Ferry::start_in(&folder, &[("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")]);
-        Self { ferry, folder, key }
+        let variables =
+            [("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8"), ("FERRYHOOK_SIGNUP", "open")];
+        let ferry = Ferry::start_in(&folder, &variables);
+        let mut client = Self { ferry, folder, key: String::new() };
+        let who = json!({
+            "email": "one@example.com", "password": "correct horse battery", "name": "One"
+        });
+        let signed_in = client.post("/v1/auth/signup", who);
+        client.key = signed_in["accessToken"].as_str().unwrap().to_owned();
+        let key = client.post("/v1/api-keys", json!({ "name": "tests", "permissions": "write" }));
+        client.key = key["key"].as_str().unwrap_or_else(|| panic!("{key:#}")).to_owned();
+        client
     }
 
     pub fn get(&self, path: &str) -> Value {
@@ -84,62 +85,4 @@ fn parsed(answer: &Answer) -> Value {
         true => Value::Null,
         false => answer.json(),
     }
-}
-
-/// An account with its owner, and a key for it; while no server has the data open.
-fn sign_up(folder: &Path, email: &str, permissions: Permissions) -> String {
-    let env = Env::system();
-    let now = env.now();
-    let (user_id, account_id, key_id) = (Id::new(&env), Id::new(&env), Id::new(&env));
-    let user = User {
-        id: user_id,
-        email: email.to_owned(),
-        plan: "self_hosted".to_owned(),
-        default_account_id: account_id,
-        github_id: None,
-        google_id: None,
-        ..samples::user()
-    };
-    let account = Account {
-        id: account_id,
-        parent_account_id: None,
-        kind: AccountType::Conglomerate,
-        level: 0,
-        status: account::Status::Active,
-        user_id,
-        ..samples::account()
-    };
-    let member = Member {
-        user_id,
-        account_id,
-        role: Role::Admin,
-        permissions: Map::new(),
-        is_default: true,
-        joined_at: now,
-        invited_by: None,
-        status: member::Status::Active,
-    };
-    let text = format!("fh_live_{key_id}");
-    let hash = digest(&SHA256, text.as_bytes());
-    let hash: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    let key = Key {
-        id: key_id,
-        user_id,
-        account_id,
-        name: "tests".to_owned(),
-        hash: Secret::new(hash),
-        prefix: text.chars().take(12).collect(),
-        permissions,
-        operations: None,
-        status: key::Status::Active,
-        last_used_at: None,
-        expires_at: None,
-        created_at: now,
-        metadata: None,
-    };
-    look(&folder.join(DATA), async |store| {
-        store.users().sign_up(&user, &account, &member).await.unwrap();
-        store.keys().create(&key).await.unwrap();
-    });
-    text
 }
