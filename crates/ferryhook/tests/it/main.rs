@@ -26,6 +26,7 @@ mod backups;
 mod bench;
 mod configuration;
 mod crash;
+mod described;
 mod destinations;
 mod dev;
 mod durable;
