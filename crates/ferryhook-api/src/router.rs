@@ -22,8 +22,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    auth, claims, connections, dead_letters, docs, events, openapi, providers, rejections, replays,
-    request, sources, tokens, whoami,
+    accounts, activities, auth, claims, connections, dead_letters, docs, erasures, events,
+    invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens,
+    whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -128,6 +129,11 @@ pub fn routes() -> Vec<Route> {
         get("/v1/replays", "replays.list", Role(Viewer), "Lists replays of many events.", replays::list),
         get("/v1/replays/{id}", "replays.get", Role(Viewer), "Shows how far a replay has come.", replays::show),
         post("/v1/replays/{id}/cancel", "replays.cancel", Role(Member), "Stops a replay.", replays::cancel),
+        delete("/v1/events/{id}", "events.erase", Role(Manager), "Erases an event, with all that was ever tried with it.", erasures::erase_event),
+        get("/v1/erasures", "erasures.list", Role(Manager), "Lists erasures.", erasures::list),
+        post("/v1/erasures", "erasures.create", Role(Manager), "Erases events that are named or that a filter means, or counts them first.", erasures::create),
+        get("/v1/erasures/{id}", "erasures.get", Role(Manager), "Shows how far an erasure has come.", erasures::show),
+        post("/v1/erasures/{id}/cancel", "erasures.cancel", Role(Manager), "Has an erasure erase nothing more.", erasures::cancel),
         get("/v1/dead-letters", "deadLetters.list", Role(Viewer), "Lists events that could not be processed.", dead_letters::list),
         post("/v1/dead-letters/redrive", "deadLetters.redrive", Role(Member), "Processes dead letters once more.", dead_letters::redrive),
         get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
@@ -135,7 +141,33 @@ pub fn routes() -> Vec<Route> {
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
         post("/v1/ledger/release", "ledger.release", Role(Member), "Gives a claim back undone.", claims::release),
+        get("/v1/activities", "activities.list", Role(Manager), "Lists what was done in the account.", activities::list),
         get("/v1/providers", "providers.list", Role(Viewer), "Lists the providers that are known.", providers::list),
+
+        get("/v1/accounts", "accounts.list", Person, "Lists the accounts that one is in.", accounts::list),
+        post("/v1/accounts", "accounts.create", Role(Admin), "Makes an account beneath this one.", accounts::create),
+        get("/v1/accounts/{accountId}", "accounts.get", Role(Viewer), "Shows an account.", accounts::show),
+        patch("/v1/accounts/{accountId}", "accounts.update", Role(Admin), "Changes name, type, settings.", accounts::change),
+        delete("/v1/accounts/{accountId}", "accounts.terminate", Role(Admin), "Ends an account for good.", accounts::end),
+        get("/v1/accounts/{accountId}/children", "accounts.children", Role(Admin), "Lists the accounts directly beneath one.", accounts::children),
+        put("/v1/accounts/{accountId}/default", "accounts.makeDefault", Person, "Makes it the account of requests that name none.", accounts::make_default),
+        post("/v1/accounts/{childId}/suspend", "accounts.suspend", Role(Admin), "Closes an account beneath this one.", accounts::closing::suspend),
+        post("/v1/accounts/{childId}/resume", "accounts.resume", Role(Admin), "Opens it again.", accounts::closing::resume),
+        get("/v1/accounts/{accountId}/members", "members.list", Role(Viewer), "Lists who is in an account.", members::list),
+        delete("/v1/accounts/{accountId}/members/me", "members.leave", Person, "Leaves an account.", members::leave),
+        get("/v1/accounts/{accountId}/members/{userId}", "members.get", Role(Viewer), "Shows a member.", members::show),
+        patch("/v1/accounts/{accountId}/members/{userId}", "members.update", Role(Manager), "Changes role, exceptions, status.", members::change),
+        delete("/v1/accounts/{accountId}/members/{userId}", "members.remove", Role(Manager), "Removes a member.", members::remove),
+        get("/v1/accounts/{accountId}/invitations", "invitations.list", Role(Manager), "Lists invitations.", invitations::list),
+        post("/v1/accounts/{accountId}/invitations", "invitations.create", Role(Manager), "Invites somebody; the token is shown once.", invitations::create),
+        delete("/v1/accounts/{accountId}/invitations/{invitationId}", "invitations.revoke", Role(Manager), "Takes an invitation back.", invitations::revoke),
+        post("/v1/invitations/accept", "invitations.accept", Person, "Takes the place that an invitation gives.", invitations::accept),
+
+        post("/v1/api-keys", "apiKeys.create", Role(Manager), "Makes a key; it is shown once.", keys::create),
+        get("/v1/api-keys", "apiKeys.list", Role(Viewer), "Lists keys.", keys::list),
+        get("/v1/api-keys/{keyId}", "apiKeys.get", Role(Viewer), "Shows a key, without itself.", keys::show),
+        patch("/v1/api-keys/{keyId}", "apiKeys.update", Role(Manager), "Renames a key, or narrows it.", keys::change),
+        delete("/v1/api-keys/{keyId}", "apiKeys.revoke", Role(Manager), "Revokes a key at once.", keys::revoke),
     ]
 }
 

@@ -14,9 +14,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ferryhook_core::Secret;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
+use crate::master;
+
+pub use settings::NEW_MASTER_KEY_VARIABLE;
 pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 pub use sign_in::SignIn;
 pub use values::{ConfigError, Origin, Values};
@@ -38,8 +42,20 @@ pub struct Config {
     pub ingest: Ingest,
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
+    /// Authorities whose certificates are believed beside the public ones.
+    pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
     pub sign_in: SignIn,
+    pub master_key: MasterKeySetting,
+}
+
+/// Where the key comes from that the keys of secrets are wrapped with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MasterKeySetting {
+    /// Nobody says. The store has one of its own if it can.
+    Own,
+    Text(Secret),
+    File(PathBuf),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -103,6 +119,7 @@ impl Config {
 
     fn parse(values: &Values) -> Result<Self, ConfigError> {
         Ok(Self {
+            master_key: master_key(values)?,
             listen: values.parse("listen", "an address such as 127.0.0.1:8080")?,
             data: values.parse("data", "a directory")?,
             store: values.parse("store", "one of embedded, dynamodb, memory")?,
@@ -133,6 +150,7 @@ impl Config {
             },
             destinations_allow: values
                 .parse("destinations.allow", "a list of networks such as 10.0.0.0/8,fd00::/8")?,
+            destinations_ca_file: values.get("destinations.caFile").map(PathBuf::from),
             dynamo: Dynamo {
                 endpoint: values.get("dynamo.endpoint").map(str::to_owned),
                 region: values.get("dynamo.region").map(str::to_owned),
@@ -146,6 +164,20 @@ impl Config {
             },
             sign_in: SignIn::parse(values)?,
         })
+    }
+}
+
+fn master_key(values: &Values) -> Result<MasterKeySetting, ConfigError> {
+    const TEXT: &str = "masterKey";
+    const FILE: &str = "masterKeyFile";
+    match (values.get(TEXT), values.get(FILE)) {
+        (None, None) => Ok(MasterKeySetting::Own),
+        (None, Some(file)) => Ok(MasterKeySetting::File(file.into())),
+        (Some(_), Some(_)) => Err(ConfigError::Both { one: TEXT, other: FILE }),
+        (Some(text), None) => match master::parse(text) {
+            Ok(_) => Ok(MasterKeySetting::Text(Secret::new(text))),
+            Err(_) => Err(values.bad(TEXT, "32 bytes in base64 (`openssl rand -base64 32`)")),
+        },
     }
 }
 

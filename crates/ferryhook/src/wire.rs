@@ -15,7 +15,7 @@ use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
 use ferryhook_flow::scripts::Scripts;
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
-use ferryhook_net::client::{Client, Guard, Roots};
+use ferryhook_net::client::{Client, Guard};
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -26,7 +26,7 @@ use crate::control::{Bell, Control, Handlers, Turns};
 use crate::desk::Desk;
 use crate::front::Front;
 use crate::storage::{self, Storage};
-use crate::{echo, telemetry};
+use crate::{echo, roots, telemetry};
 
 /// Histograms gather samples until somebody sorts them into buckets.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
@@ -54,6 +54,7 @@ pub enum Purpose {
 
 pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
     let tasks = Tasks::new();
+    let roots = roots::of(config)?;
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
     storage.store.plans().seed(&plans).await.context("cannot set up the plans")?;
@@ -62,7 +63,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let traces = telemetry::traces(&env, &tasks)?;
     let guard = Guard::new(config.destinations_allow.0.clone());
     let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
-    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots);
     let outside = Outside { outbound: Arc::new(client), guard: guard.clone() };
     let courier = Courier::new(Parts {
         store: storage.store.clone(),
@@ -90,6 +91,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
     let desk = Arc::new(desk);
     let api_guard = guard.clone();
+    let vault = storage.keys.vault.clone();
     control(config, &env, &storage, guard, (bell.clone(), desk.clone()), &tasks);
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
@@ -101,7 +103,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         readiness: readiness.clone(),
         metrics,
         bell: bell.clone(),
-        cursors: cursors(&env),
+        cursors: Cursors::new(&vault.derive("cursors")),
         limiter: Limiter::new(Rates::default(), env.clone()),
         settings: Arc::new(api_settings(config)),
         tasks: tasks.clone(),
@@ -141,7 +143,7 @@ fn auth(
     };
     let everywhere = [IpNet::V4(Ipv4Net::default()), IpNet::V6(Ipv6Net::default())];
     let guard = Guard::new(everywhere.to_vec());
-    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots::of(config)?);
     let public_url = config.public_url.as_ref().map(|url| url.0.as_str());
     let settings = auth::Settings {
         signup: config.sign_in.signup,
@@ -164,12 +166,6 @@ fn api_settings(config: &Config) -> ferryhook_api::Settings {
         public_url,
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
     }
-}
-
-fn cursors(env: &Env) -> Cursors {
-    let mut key = [0; 32];
-    env.fill(&mut key);
-    Cursors::new(&key)
 }
 
 /// Rung by whoever changes a source or a connection in this process.
@@ -198,6 +194,7 @@ fn control(
         store: storage.store.clone(),
         env: env.clone(),
         engine,
+        keys: storage.keys.clone(),
         guard,
         bell,
         turns: Turns::default(),

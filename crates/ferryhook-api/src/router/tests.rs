@@ -1,3 +1,5 @@
+mod coverage;
+
 use std::future::{pending, ready};
 use std::sync::Arc;
 

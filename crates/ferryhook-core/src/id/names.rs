@@ -4,7 +4,9 @@
 use super::Id;
 
 pub type AccountId = Id<crate::Account>;
+pub type ActivityId = Id<crate::Activity>;
 pub type ConnectionId = Id<crate::Connection>;
+pub type ErasureId = Id<crate::Erasure>;
 pub type EventId = Id<crate::Event>;
 pub type KeyId = Id<crate::Key>;
 pub type RejectionId = Id<crate::Rejection>;

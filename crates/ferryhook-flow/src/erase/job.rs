@@ -6,13 +6,13 @@ use std::time::Duration;
 use ferryhook_core::erasure::{Counts, Matcher, Subject, What};
 use ferryhook_core::replay::{Filter, Position};
 use ferryhook_core::{Erasure, Event, Id, Source, source};
+use ferryhook_store::search::Search;
 use ferryhook_store::{Slice, StoreError, Stored, Window};
 use futures_util::stream::{self, StreamExt};
 
 use super::lease_until;
 use crate::courier::Courier;
 use crate::limits;
-use ferryhook_store::search::Search;
 
 /// As it stands when nothing is left to be deleted; `None` when it was cancelled or is in other
 /// hands.

@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 24] = [
+pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -37,6 +37,21 @@ pub const SETTINGS: [Setting; 24] = [
         flag: "store",
         default: Some("embedded"),
         help: "Where records are kept: embedded, dynamodb or memory",
+    },
+    Setting {
+        key: "masterKey",
+        variable: "FERRYHOOK_MASTER_KEY",
+        flag: "master-key",
+        default: None,
+        help: "32 bytes in base64 that the keys of secrets are wrapped with; former ones may follow, \
+               with commas between them",
+    },
+    Setting {
+        key: "masterKeyFile",
+        variable: "FERRYHOOK_MASTER_KEY_FILE",
+        flag: "master-key-file",
+        default: None,
+        help: "File that has the master key",
     },
     Setting {
         key: "log",
@@ -81,6 +96,14 @@ pub const SETTINGS: [Setting; 24] = [
         default: None,
         help: "Networks that may be delivered to although they are not public, for example \
                10.0.0.0/8,fd00::/8",
+    },
+    Setting {
+        key: "destinations.caFile",
+        variable: "FERRYHOOK_DESTINATION_CA_FILE",
+        flag: "destination-ca-file",
+        default: None,
+        help: "File with certificates (PEM) of authorities of your own, trusted beside the public \
+               ones",
     },
     Setting {
         key: "dynamo.endpoint",
@@ -189,8 +212,13 @@ pub const SETTINGS: [Setting; 24] = [
     },
 ];
 
-/// Shown to nobody, and on no command line, where every user of the machine could read it.
-pub const SECRETS: [&str; 3] = ["mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
+/// Settings that nobody may see: they have no flag, because others see those of a process, and
+/// are never printed.
+pub const SECRETS: &[&str] =
+    &["masterKey", "mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
+
+/// For `keys rotate-master` only.
+pub const NEW_MASTER_KEY_VARIABLE: &str = "FERRYHOOK_NEW_MASTER_KEY";
 
 /// Names the file to read; it cannot stand in that file itself.
 pub const CONFIG_VARIABLE: &str = "FERRYHOOK_CONFIG";
@@ -229,6 +257,7 @@ impl Scope for StoreScope {
     const KEYS: &'static [&'static str] = &[
         "data",
         "store",
+        "masterKeyFile",
         "destinations.allow",
         "dynamo.endpoint",
         "dynamo.region",
@@ -271,8 +300,7 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
         "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
     ));
-    let is_open = |key| !SECRETS.contains(&key);
-    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key) && is_open(setting.key));
+    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key) && !is_secret(setting.key));
     command.arg(config).args(wanted.map(|setting| {
         let default = setting.default.map(|value| format!(" [default: {value}]"));
         Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
@@ -284,6 +312,10 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     }))
 }
 
+pub fn is_secret(key: &str) -> bool {
+    SECRETS.contains(&key)
+}
+
 impl FromArgMatches for Flags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut flags = Self::default();
@@ -293,7 +325,7 @@ impl FromArgMatches for Flags {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.config = matches.get_one::<String>(CONFIG_FLAG).cloned();
-        for Setting { key, .. } in &SETTINGS {
+        for Setting { key, .. } in SETTINGS {
             // An error means that the command does not have this flag.
             if let Ok(Some(value)) = matches.try_get_one::<String>(key) {
                 self.settings.insert(key, value.clone());
