@@ -18,6 +18,7 @@ mod stage;
 mod way;
 
 mod apply;
+mod auth;
 mod backups;
 mod bench;
 mod configuration;
