@@ -47,7 +47,6 @@ pub struct NewKey {
     #[schema(max_items = 100)]
     operations: Option<Vec<String>>,
     /// Without it the key works until it is revoked.
-    #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
 }
 

@@ -21,6 +21,7 @@ use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
+use crate::visit::Visit;
 use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
@@ -148,6 +149,35 @@ impl Trial {
         trial
     }
 
+    /// Somebody else in the same account, with a key of theirs.
+    pub(crate) async fn colleague(&self, role: Role) -> Self {
+        let (env, account) = (&self.app.env, self.account.clone());
+        let id = Id::new(env);
+        let user = User {
+            id,
+            email: format!("{id}@example.com"),
+            default_account_id: account.id,
+            github_id: None,
+            google_id: None,
+            ..samples::user()
+        };
+        let member = Member {
+            user_id: id,
+            account_id: account.id,
+            role,
+            permissions: Map::new(),
+            is_default: true,
+            joined_at: env.now(),
+            invited_by: Some(self.user.id),
+            status: member::Status::Active,
+        };
+        self.app.store.users().create(&user).await.unwrap();
+        self.app.store.members().add(&member).await.unwrap();
+        let mut colleague = Self { app: self.app.clone(), user, account, key: String::new() };
+        colleague.key = colleague.new_key(Permissions::Admin).await;
+        colleague
+    }
+
     pub(crate) async fn new_key(&self, permissions: Permissions) -> String {
         let id = Id::new(&self.app.env);
         let text = PlainKey::generate(&self.app.env);
@@ -168,6 +198,15 @@ impl Trial {
         };
         self.app.store.keys().create(&key).await.unwrap();
         text.expose().to_owned()
+    }
+
+    /// What they have after signing in, for the header `authorization`.
+    pub(crate) async fn bearer(&self) -> String {
+        let visit = Visit::of(&Request::default(), &self.app);
+        let user = self.app.store.users().find(self.user.id).await.unwrap().unwrap();
+        let method = ferryhook_core::session::Method::Password;
+        let entered = auth::entry::begin(&self.app, &visit, user, method, |user| user).await;
+        format!("Bearer {}", entered.unwrap().body.access_token)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Said {

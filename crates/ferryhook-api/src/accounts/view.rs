@@ -1,8 +1,9 @@
 //! An account as clients see it.
 
 use ferryhook_core::account::{AccountType, Status};
+use ferryhook_core::id::{AccountId, UserId};
 use ferryhook_core::member::Role;
-use ferryhook_core::{Account, Id, Map, Timestamp, User};
+use ferryhook_core::{Account, Map, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,12 +14,10 @@ use crate::call::{ETag, Tagged};
 #[serde(rename_all = "camelCase")]
 #[schema(as = Account)]
 pub struct AccountView {
-    #[schema(value_type = String)]
-    pub account_id: Id<Account>,
+    pub account_id: AccountId,
     /// Absent at the root of a tree.
-    #[schema(value_type = Option<String>)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent_account_id: Option<Id<Account>>,
+    pub parent_account_id: Option<AccountId>,
     pub account_name: String,
     /// The names from the root down to here.
     pub account_path: String,
@@ -30,8 +29,7 @@ pub struct AccountView {
     /// Accounts directly beneath it.
     pub child_count: u32,
     /// The owner, whose plan pays.
-    #[schema(value_type = String)]
-    pub user_id: Id<User>,
+    pub user_id: UserId,
     /// What the caller is there.
     pub role: Role,
     /// Whether requests that name no account are about this one.
@@ -41,9 +39,7 @@ pub struct AccountView {
     pub settings: Map,
     #[schema(value_type = Object)]
     pub metadata: Map,
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 

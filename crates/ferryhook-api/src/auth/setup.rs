@@ -30,7 +30,7 @@ pub const PATH: &str = "/setup";
 /// Whoever claims the installation.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Claim {
+pub struct SetUp {
     /// From the link.
     pub token: String,
     pub email: String,
@@ -53,13 +53,13 @@ pub async fn link(store: &Store, env: &Env, base_url: &str) -> Result<Option<Str
 pub async fn claim(
     State(app): State<App>,
     visit: Visit,
-    Sent(body): Sent<Claim>,
+    Sent(body): Sent<SetUp>,
 ) -> ApiResult<WithCookie<Created<SignedIn>>> {
     let Entered { body, cookie } = enter(&app, &visit, &body).await?;
     Ok(WithCookie::one(Created(body), cookie))
 }
 
-pub(crate) async fn enter(app: &App, visit: &Visit, body: &Claim) -> ApiResult<Entered> {
+pub(crate) async fn enter(app: &App, visit: &Visit, body: &SetUp) -> ApiResult<Entered> {
     let attempt = app.auth.brake.begin(Sort::Ticket, &body.token, visit.address)?;
     let hash = Ticket::hash_of(&body.token, Purpose::SetUp).ok_or_else(void)?;
     let ticket = app.store.tickets().find(&hash).await?.ok_or_else(void)?;

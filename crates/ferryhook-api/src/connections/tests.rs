@@ -180,3 +180,26 @@ async fn a_viewer_only_looks() {
     let pause = format!("{}/pause", path(&made));
     trial.call("POST", &pause, Some(json!({})), &headers).await.expect(403);
 }
+
+#[tokio::test]
+async fn what_a_destination_is_shown_is_changed_and_its_secrets_stay_hidden() {
+    let trial = Trial::new().await;
+    let (_, made) = made(&trial).await;
+    let basic = json!({ "headers": null, "auth": { "type": "basic", "username": "u", "password": "pw-1" } });
+    let shown = trial.patch(&path(&made), basic).await;
+    assert!(!shown.text.contains("pw-1"), "{}", shown.text);
+    assert_eq!(shown.expect(200)["auth"], json!({ "type": "basic", "username": "u" }));
+    // What is not named stays.
+    trial.patch(&path(&made), json!({ "auth": { "username": "v" } })).await.expect(200);
+    let id = made["connectionId"].as_str().unwrap().parse().unwrap();
+    let stored = trial.app.store.connections().find(id).await.unwrap().unwrap();
+    assert!(stored.auth.as_ref().unwrap().expose().contains("pw-1"));
+    // Another type begins anew.
+    let bearer = json!({ "auth": { "type": "bearer", "token": "t-1" } });
+    let shown = trial.patch(&path(&made), bearer).await.expect(200);
+    assert_eq!(shown["auth"], json!({ "type": "bearer" }));
+    let wrong = json!({ "auth": { "type": "oauth2", "tokenUrl": "http://10.0.0.1/" } });
+    trial.patch(&path(&made), wrong).await.expect(400);
+    let none = trial.patch(&path(&made), json!({ "auth": null })).await.expect(200);
+    assert_eq!(none["auth"], Value::Null);
+}

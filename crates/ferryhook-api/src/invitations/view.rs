@@ -1,8 +1,9 @@
 //! An invitation as clients see it.
 
+use ferryhook_core::id::{AccountId, InvitationId, UserId};
 use ferryhook_core::invitation::Status;
 use ferryhook_core::member::Role;
-use ferryhook_core::{Account, Id, Invitation, Timestamp, User};
+use ferryhook_core::{Invitation, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,19 +12,14 @@ use utoipa::ToSchema;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Invitation)]
 pub struct InvitationView {
-    #[schema(value_type = String)]
-    pub invitation_id: Id<Invitation>,
-    #[schema(value_type = String)]
-    pub account_id: Id<Account>,
+    pub invitation_id: InvitationId,
+    pub account_id: AccountId,
     /// Who is invited.
     pub email: String,
     pub role: Role,
     pub status: Status,
-    #[schema(value_type = String)]
-    pub invited_by: Id<User>,
-    #[schema(value_type = String, format = DateTime)]
+    pub invited_by: UserId,
     pub created_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
     /// What accepts it. Shown once, in the answer to its creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,8 @@
 //! A key as clients see it: by its first characters, but for the moment in which it is made.
 
+use ferryhook_core::id::{AccountId, KeyId, UserId};
 use ferryhook_core::key::{Permissions, Status};
-use ferryhook_core::{Account, Id, Key, Timestamp, User};
+use ferryhook_core::{Key, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,13 +13,10 @@ use crate::call::{ETag, Tagged};
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApiKey)]
 pub struct KeyView {
-    #[schema(value_type = String)]
-    pub key_id: Id<Key>,
-    #[schema(value_type = String)]
-    pub account_id: Id<Account>,
+    pub key_id: KeyId,
+    pub account_id: AccountId,
     /// Who made it, and what it may at most.
-    #[schema(value_type = String)]
-    pub user_id: Id<User>,
+    pub user_id: UserId,
     pub name: String,
     /// Its first characters.
     pub key_prefix: String,
@@ -28,13 +26,10 @@ pub struct KeyView {
     pub operations: Option<Vec<String>>,
     pub status: Status,
     /// To the minute.
-    #[schema(value_type = Option<String>, format = DateTime)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
-    #[schema(value_type = Option<String>, format = DateTime)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// The key itself. Shown once, in the answer to its creation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,8 @@
 //! A member as clients see them.
 
+use ferryhook_core::id::{AccountId, UserId};
 use ferryhook_core::member::{Role, Status};
-use ferryhook_core::{Account, Id, Map, Member, Timestamp, User};
+use ferryhook_core::{Map, Member, Timestamp, User};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -12,10 +13,8 @@ use crate::call::{ETag, Tagged};
 #[serde(rename_all = "camelCase")]
 #[schema(as = Member)]
 pub struct MemberView {
-    #[schema(value_type = String)]
-    pub user_id: Id<User>,
-    #[schema(value_type = String)]
-    pub account_id: Id<Account>,
+    pub user_id: UserId,
+    pub account_id: AccountId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,10 +24,8 @@ pub struct MemberView {
     #[schema(value_type = Object)]
     pub permissions: Map,
     pub status: Status,
-    #[schema(value_type = Option<String>)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub invited_by: Option<Id<User>>,
-    #[schema(value_type = String, format = DateTime)]
+    pub invited_by: Option<UserId>,
     pub joined_at: Timestamp,
 }
 

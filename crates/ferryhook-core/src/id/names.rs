@@ -8,6 +8,7 @@ pub type ActivityId = Id<crate::Activity>;
 pub type ConnectionId = Id<crate::Connection>;
 pub type ErasureId = Id<crate::Erasure>;
 pub type EventId = Id<crate::Event>;
+pub type InvitationId = Id<crate::Invitation>;
 pub type KeyId = Id<crate::Key>;
 pub type RejectionId = Id<crate::Rejection>;
 pub type ReplayId = Id<crate::Replay>;

@@ -204,8 +204,9 @@ impl Job<'_> {
             }
             Err(error) => {
                 self.counts.failed += 1;
-                self.last_error = Some(said(&error));
-                tracing::error!(%error, erasure.id = %self.saved.id, "an event cannot be erased");
+                let said = said(&error);
+                tracing::error!(error = said, erasure.id = %self.saved.id, "not erased");
+                self.last_error = Some(said);
             }
         }
         Ok(())

@@ -26,12 +26,12 @@ pub enum ConfigError {
     UnknownVariable(String),
     #[error("{key} must be {expected}, not {value:?} (from {origin})")]
     BadValue { key: &'static str, expected: &'static str, value: String, origin: Origin },
-    #[error("{key} must be {expected}")]
-    Missing { key: &'static str, expected: &'static str },
     #[error("{key} must be {expected} (from {origin}); what it is instead is not shown")]
     BadSecret { key: &'static str, expected: &'static str, origin: Origin },
     #[error("{one} and {other} are both set; give one of them")]
     Both { one: &'static str, other: &'static str },
+    #[error("{key} must be {expected}")]
+    Missing { key: &'static str, expected: &'static str },
     #[error("{key} in {origin} must be text or a number")]
     BadType { key: String, origin: Origin },
     #[error("cannot read the configuration file {file}: {cause}")]
