@@ -15,7 +15,7 @@ use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
 use ferryhook_flow::scripts::Scripts;
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
-use ferryhook_net::client::{Client, Guard, Roots};
+use ferryhook_net::client::{Client, Guard};
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};

@@ -143,9 +143,8 @@ fn parse(answer: &str) -> Said {
     let mut lines = head.lines();
     let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
     let headers = lines.filter_map(|line| line.split_once(':'));
-    let headers: Vec<_> = headers
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-        .collect();
+    let headers: Vec<_> =
+        headers.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
     Said { status, headers, text: body.to_owned() }
 }
 

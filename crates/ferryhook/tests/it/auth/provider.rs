@@ -140,7 +140,9 @@ fn answer(mut stream: TcpStream, state: &Mutex<State>) {
         }
         "/user" if is_known => ("200 OK", String::new(), state.user.to_string()),
         "/user/emails" if is_known => ("200 OK", String::new(), state.emails.to_string()),
-        _ => ("401 Unauthorized", String::new(), json!({ "message": "Bad credentials" }).to_string()),
+        _ => {
+            ("401 Unauthorized", String::new(), json!({ "message": "Bad credentials" }).to_string())
+        }
     };
     let length = answer.len();
     let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{headers}");

@@ -31,10 +31,7 @@ fn condition(table: Table, condition: &Condition) -> String {
 #[test]
 fn conditions() {
     let is = Condition::Is("status".into(), Value::from("active"));
-    assert_eq!(
-        condition(Table::Accounts, &Condition::Absent),
-        "attribute_not_exists(accountId)"
-    );
+    assert_eq!(condition(Table::Accounts, &Condition::Absent), "attribute_not_exists(accountId)");
     assert_eq!(
         condition(Table::Ledger, &Condition::Absent),
         "attribute_not_exists(pk) OR expiresAt <= 100"
