@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -17,6 +17,8 @@ use crate::ferry::spawn;
 pub struct OpenId {
     child: Child,
     pub issuer: String,
+    /// It would die of a closed pipe.
+    _output: BufReader<ChildStdout>,
 }
 
 impl OpenId {
@@ -32,9 +34,10 @@ impl OpenId {
         let mut command = Command::new("node");
         command.args([script, &modules, &port.to_string(), redirect_uri]);
         let mut child = spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()));
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut lines = output.by_ref().lines();
         assert!(lines.any(|line| line.unwrap() == "ready"), "the provider does not start");
-        Some(Self { child, issuer: format!("http://127.0.0.1:{port}") })
+        Some(Self { child, issuer: format!("http://127.0.0.1:{port}"), _output: output })
     }
 }
 
