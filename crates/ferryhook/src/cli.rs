@@ -59,6 +59,9 @@ pub enum Command {
     /// once; several are a job of the server, which goes on when this command has ended. Exits
     /// with 4 when something that was named is not there.
     Replay(Replay),
+    /// Erase events for good, with everything that was ever tried with them: those that are named,
+    /// or all that a filter means. Says how many first, and asks.
+    Erase(Erase),
     /// Look at what was given up, and process it once more.
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
@@ -336,6 +339,67 @@ pub struct ReplayList {
 pub struct ReplayOf {
     #[arg(value_name = "REPLAY")]
     pub replay: Id<ferryhook_core::Replay>,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Erase {
+    #[command(subcommand)]
+    pub command: Option<EraseCommand>,
+    #[command(flatten)]
+    pub asked: EraseAsked,
+}
+
+#[derive(Debug, Args)]
+pub struct EraseAsked {
+    #[arg(value_name = "EVENT")]
+    pub events: Vec<Id<Event>>,
+    /// All events and rejections that this filter matches, written like that of a connection:
+    /// '{"body": {"customer": {"email": "ada@example.com"}}}'. @FILE reads it from a file, and @-
+    /// from the standard input, so that it is in no history.
+    #[arg(long = "where", value_name = "FILTER", conflicts_with = "events")]
+    pub filter: Option<String>,
+    /// With --where: only of this source.
+    #[arg(long, value_name = "NAME|ID", requires = "filter")]
+    pub source: Option<String>,
+    /// With --where: only what came since then: 90s, 30m, 1h, 7d ago, or 2026-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = words::moment, requires = "filter")]
+    pub since: Option<Moment>,
+    /// With --where: only what came until then.
+    #[arg(long, value_name = "TIME", value_parser = words::moment, requires = "filter")]
+    pub until: Option<Moment>,
+    /// Say how many events it would be, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EraseCommand {
+    /// List erasures, newest first.
+    List(ReplayList),
+    /// Show how far one is.
+    Show(EraseOf),
+    /// Have one erase nothing more. What is erased stays so.
+    Cancel(EraseOf),
+}
+
+#[derive(Debug, Args)]
+pub struct EraseOf {
+    #[arg(value_name = "ERASURE")]
+    pub erasure: Id<ferryhook_core::Erasure>,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,

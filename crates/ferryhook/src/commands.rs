@@ -7,6 +7,7 @@ mod columns;
 mod config;
 mod dead_letters;
 mod dev;
+mod erase;
 mod events;
 mod explain;
 mod export;
@@ -44,6 +45,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::WhatIf(asked) => return what_if::run(&asked),
         Command::Rejections(command) => return rejections::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
+        Command::Erase(asked) => return erase::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
         Command::Signature(command) => signature::run(&command)?,
         Command::Keys(KeysCommand::RotateMaster(asked)) => keys::rotate_master(&asked)?,

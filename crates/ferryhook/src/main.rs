@@ -17,6 +17,7 @@ mod desk;
 mod echo;
 mod front;
 mod master;
+mod roots;
 mod server;
 mod storage;
 mod telemetry;

@@ -378,6 +378,7 @@ fn keys_are_those_the_tables_document() {
             "TICKET#hush-ticket-hash TICKET",
             "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
             "ACC#acc_0000000000000001 INV#inv_0000000000000001",
+            "ACC#acc_0000000000000001 ERASE#era_-OhqqeV-00000001",
         ]
     );
 }
@@ -423,6 +424,7 @@ fn index_keys_are_those_the_tables_document() {
             "EventById RPLID#rpl_-OhqqeV-00000001 REPLAY",
             "Due REPLAYS 1767229200000",
             "AccountStatus acc_0000000000000001 accepted",
+            "SourceOrConnectionById ERASURES era_-OhqqeV-00000001",
         ]
     );
 }

@@ -20,6 +20,7 @@ mod probe;
 mod yielding;
 
 mod answers;
+mod erasures;
 mod gateway;
 mod ledger;
 mod lists;
@@ -340,6 +341,15 @@ macro_rules! conformance {
                     an_answer_is_kept_for_a_day,
                     an_answer_at_the_bound_is_kept_and_one_above_is_not,
                     of_many_who_ask_at_once_one_does_it,
+                ;
+                erasures:
+                    an_erasure_is_open_until_it_is_over,
+                    an_erasure_is_taken_by_one,
+                    an_erasure_that_ends_forgets_whom_it_was_about,
+                    an_erased_event_leaves_no_key_and_still_keeps_copies_out,
+                    an_erased_event_leaves_another_ones_claim_alone,
+                    an_erased_event_does_not_come_back_with_its_delivery,
+                    an_erased_rejection_is_gone,
                 ;
                 vault:
                     secrets_are_sealed_below_and_plain_above,

@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 16] = [
+pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -90,12 +90,28 @@ pub const SETTINGS: [Setting; 16] = [
         help: "How long a sender may take for the body of an event",
     },
     Setting {
+        key: "api.requestsPerMinute",
+        variable: "FERRYHOOK_API_REQUESTS_PER_MINUTE",
+        flag: "api-requests-per-minute",
+        default: Some("100"),
+        help: "How often each API key may ask; people who have signed in may five times as often. \
+               0 means as often as they like",
+    },
+    Setting {
         key: "destinations.allow",
         variable: "FERRYHOOK_DESTINATION_ALLOW",
         flag: "destination-allow",
         default: None,
         help: "Networks that may be delivered to although they are not public, for example \
                10.0.0.0/8,fd00::/8",
+    },
+    Setting {
+        key: "destinations.caFile",
+        variable: "FERRYHOOK_DESTINATION_CA_FILE",
+        flag: "destination-ca-file",
+        default: None,
+        help: "File with certificates (PEM) of authorities of your own, trusted beside the public \
+               ones",
     },
     Setting {
         key: "dynamo.endpoint",
@@ -132,11 +148,82 @@ pub const SETTINGS: [Setting; 16] = [
         default: Some("14"),
         help: "How many days the ledger remembers an event",
     },
+    Setting {
+        key: "signup",
+        variable: "FERRYHOOK_SIGNUP",
+        flag: "signup",
+        default: Some("invite"),
+        help: "Who may make an account: open, invite or off; ferryhook dev is open unless this is set",
+    },
+    Setting {
+        key: "mail.smtpUrl",
+        variable: "SMTP_URL",
+        flag: "mail-smtp-url",
+        default: None,
+        help: "Mail server, for example smtps://user:password@mail.example.com",
+    },
+    Setting {
+        key: "mail.from",
+        variable: "MAIL_FROM",
+        flag: "mail-from",
+        default: None,
+        help: "Whom letters come from, for example Ferryhook <ferryhook@example.com>",
+    },
+    Setting {
+        key: "github.clientId",
+        variable: "GITHUB_CLIENT_ID",
+        flag: "github-client-id",
+        default: None,
+        help: "Lets people sign in with GitHub: the id of the OAuth app",
+    },
+    Setting {
+        key: "github.clientSecret",
+        variable: "GITHUB_CLIENT_SECRET",
+        flag: "github-client-secret",
+        default: None,
+        help: "The secret of that app",
+    },
+    Setting {
+        key: "github.url",
+        variable: "GITHUB_URL",
+        flag: "github-url",
+        default: Some("https://github.com"),
+        help: "Another installation of GitHub",
+    },
+    Setting {
+        key: "github.apiUrl",
+        variable: "GITHUB_API_URL",
+        flag: "github-api-url",
+        default: Some("https://api.github.com"),
+        help: "Where its API is",
+    },
+    Setting {
+        key: "google.clientId",
+        variable: "GOOGLE_CLIENT_ID",
+        flag: "google-client-id",
+        default: None,
+        help: "Lets people sign in with Google: the id of the OAuth client",
+    },
+    Setting {
+        key: "google.clientSecret",
+        variable: "GOOGLE_CLIENT_SECRET",
+        flag: "google-client-secret",
+        default: None,
+        help: "The secret of that client",
+    },
+    Setting {
+        key: "google.issuer",
+        variable: "GOOGLE_ISSUER",
+        flag: "google-issuer",
+        default: Some("https://accounts.google.com"),
+        help: "Another provider of OpenID Connect",
+    },
 ];
 
 /// Settings that nobody may see: they have no flag, because others see those of a process, and
 /// are never printed.
-pub const SECRETS: [&str; 1] = ["masterKey"];
+pub const SECRETS: &[&str] =
+    &["masterKey", "mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
 
 /// For `keys rotate-master` only.
 pub const NEW_MASTER_KEY_VARIABLE: &str = "FERRYHOOK_NEW_MASTER_KEY";
@@ -246,7 +333,7 @@ impl FromArgMatches for Flags {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.config = matches.get_one::<String>(CONFIG_FLAG).cloned();
-        for Setting { key, .. } in &SETTINGS {
+        for Setting { key, .. } in SETTINGS {
             // An error means that the command does not have this flag.
             if let Ok(Some(value)) = matches.try_get_one::<String>(key) {
                 self.settings.insert(key, value.clone());

@@ -52,6 +52,7 @@ fn nothing_given_is_enough() {
         destinations_allow: Networks(
             [],
         ),
+        destinations_ca_file: None,
         dynamo: Dynamo {
             endpoint: None,
             region: None,
@@ -154,7 +155,7 @@ fn a_named_file_must_exist() {
 #[test]
 fn every_setting_is_documented() {
     let page = include_str!("../../../../docs/operating.md");
-    for setting in &SETTINGS {
+    for setting in SETTINGS {
         let default = setting.default.map_or(String::new(), |value| format!("`{value}`"));
         let row = format!("| `{}` | `{}` | {default} |", setting.key, setting.variable);
         let row = row.replace("|  |", "| |");

@@ -30,6 +30,8 @@ pub enum ConfigError {
     BadSecret { key: &'static str, expected: &'static str, origin: Origin },
     #[error("{one} and {other} are both set; give one of them")]
     Both { one: &'static str, other: &'static str },
+    #[error("{key} must be {expected}")]
+    Missing { key: &'static str, expected: &'static str },
     #[error("{key} in {origin} must be text or a number")]
     BadType { key: String, origin: Origin },
     #[error("cannot read the configuration file {file}: {cause}")]
@@ -70,14 +72,14 @@ impl Values {
         environment: &BTreeMap<String, String>,
     ) -> Result<Self, ConfigError> {
         let mut values = Self(BTreeMap::new());
-        for Setting { key, default, .. } in &SETTINGS {
+        for Setting { key, default, .. } in SETTINGS {
             if let Some(value) = default {
                 values.set(key, (*value).to_owned(), Origin::Default);
             }
         }
         values.read_file(flags, environment)?;
         values.read_environment(environment)?;
-        for Setting { key, flag, .. } in &SETTINGS {
+        for Setting { key, flag, .. } in SETTINGS {
             if let Some(value) = flags.settings.get(key) {
                 values.set(key, value.clone(), Origin::Flag(flag));
             }
@@ -100,6 +102,15 @@ impl Values {
                 self.get(key).map(|value| if is_secret(key) { "(not shown)" } else { value });
             (*key, value, self.origin(key))
         })
+    }
+
+    pub(super) fn need(
+        &self,
+        key: &'static str,
+        expected: &'static str,
+    ) -> Result<String, ConfigError> {
+        let value = self.get(key).filter(|value| !value.is_empty()).map(str::to_owned);
+        value.ok_or(ConfigError::Missing { key, expected })
     }
 
     pub(super) fn parse<T: FromStr>(
