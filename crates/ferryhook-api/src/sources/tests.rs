@@ -65,7 +65,7 @@ async fn a_source_is_made_changed_paused_resumed_and_deleted() {
     trial.delete(&path(&source)).await.expect(404);
     assert_eq!(trial.get("/v1/sources").await.expect(200)["data"], json!([]));
     let expected =
-        ["source_created", "source_updated", "source_paused", "source_resumed", "source_deleted"];
+        ["source_created", "source_deleted", "source_paused", "source_resumed", "source_updated"];
     assert_eq!(activities(&trial).await, expected);
 }
 
