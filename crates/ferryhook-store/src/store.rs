@@ -9,7 +9,7 @@ use ferryhook_core::{Activity, Env, Timestamp};
 
 use crate::StoreError;
 use crate::batch::{Batch, Durability};
-use crate::engine::{Engine, Row};
+use crate::engine::{Answer, Engine, Row};
 use crate::key::{IndexKey, Key};
 use crate::note::Note;
 use crate::query::{Page, Query};
@@ -243,10 +243,21 @@ impl Store {
     }
 
     /// Durable when it returns.
-    pub(crate) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        let note = self.note.as_ref().filter(|_| !batch.is_empty());
-        let noted = note.and_then(|note| Some((note, note.take()?)));
-        let Some((note, activity)) = noted else {
+    pub(crate) fn commit(&self, batch: Batch) -> Answer<'_, ()> {
+        match &self.note {
+            Some(note) if !batch.is_empty() => Box::pin(self.commit_noting(note, batch)),
+            _ => self.write(batch, Durability::Synced),
+        }
+    }
+
+    /// Visible when it returns, and durable with the next sync: for what a crash may undo because
+    /// it would be done again.
+    pub(crate) fn commit_buffered(&self, batch: Batch) -> Answer<'_, ()> {
+        self.write(batch, Durability::Buffered)
+    }
+
+    async fn commit_noting(&self, note: &Note, batch: Batch) -> Result<(), StoreError> {
+        let Some(activity) = note.take() else {
             return self.write(batch, Durability::Synced).await;
         };
         // Last, so that a refusal names the place that the caller knows.
@@ -257,19 +268,15 @@ impl Store {
         done
     }
 
-    /// Visible when it returns, and durable with the next sync: for what a crash may undo because
-    /// it would be done again.
-    pub(crate) async fn commit_buffered(&self, batch: Batch) -> Result<(), StoreError> {
-        self.write(batch, Durability::Buffered).await
-    }
-
-    async fn write(&self, batch: Batch, durability: Durability) -> Result<(), StoreError> {
-        let batch = match &self.vault {
-            // In a box, so that the many that have no secrets carry no room for it.
-            Some(vault) if batch.has_secrets() => Box::pin(vault.seal(batch)).await?,
-            _ => batch,
-        };
-        self.engine.commit(batch, durability).await
+    /// What has no secrets, as no event has, goes straight to the engine.
+    fn write(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {
+        match &self.vault {
+            Some(vault) if batch.has_secrets() => Box::pin(async move {
+                let sealed = vault.seal(batch).await?;
+                self.engine.commit(sealed, durability).await
+            }),
+            _ => self.engine.commit(batch, durability),
+        }
     }
 
     pub(crate) async fn insert<T: Record>(&self, record: &T) -> Result<(), StoreError> {

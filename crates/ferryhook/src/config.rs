@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ferryhook_api::limiter::Rates;
 use ferryhook_core::Secret;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
@@ -28,6 +29,9 @@ pub use values::{ConfigError, Origin, Values};
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
 const BODY_SECONDS_MAX: u64 = 300;
 const TTL_DAYS_MAX: u32 = 3650;
+const REQUESTS_PER_MINUTE_MAX: u64 = 1_000_000;
+/// A page that somebody opens asks for several things at once.
+const PERSONS_RATE: u64 = 5;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -40,6 +44,8 @@ pub struct Config {
     /// Where senders reach this server, if not at the name they call it by.
     pub public_url: Option<PublicUrl>,
     pub ingest: Ingest,
+    /// How often callers of the API may ask.
+    pub api_rates: Rates,
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
     /// Authorities whose certificates are believed beside the public ones.
@@ -88,6 +94,14 @@ pub struct Dynamo {
     pub table_prefix: String,
     pub ledger_table: String,
     pub ttl_days: u32,
+}
+
+fn api_rates(values: &Values) -> Result<Rates, ConfigError> {
+    let key = "api.requestsPerMinute";
+    let expected = "a number from 0 to 1000000";
+    let each: u64 = values.parse_within(key, 0..=REQUESTS_PER_MINUTE_MAX, expected)?;
+    let rate = |times: u64| (each > 0).then_some(each * times);
+    Ok(Rates { of_key: rate(1), of_person: rate(PERSONS_RATE) })
 }
 
 impl Config {
@@ -148,6 +162,7 @@ impl Config {
                     "a number of seconds from 1 to 300",
                 )?),
             },
+            api_rates: api_rates(values)?,
             destinations_allow: values
                 .parse("destinations.allow", "a list of networks such as 10.0.0.0/8,fd00::/8")?,
             destinations_ca_file: values.get("destinations.caFile").map(PathBuf::from),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use ferryhook_api::auth::{self, Auth, Surroundings};
 use ferryhook_api::cursors::Cursors;
-use ferryhook_api::limiter::{Limiter, Rates};
+use ferryhook_api::limiter::Limiter;
 use ferryhook_api::mail::{Mailer, mailbox};
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
@@ -104,7 +104,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         metrics,
         bell: bell.clone(),
         cursors: Cursors::new(&vault.derive("cursors")),
-        limiter: Limiter::new(Rates::default(), env.clone()),
+        limiter: Limiter::new(config.api_rates, env.clone()),
         settings: Arc::new(api_settings(config)),
         tasks: tasks.clone(),
         auth: auth.clone(),

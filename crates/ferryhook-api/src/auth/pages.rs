@@ -1,4 +1,4 @@
-//! The pages behind links: setting up, confirming an address, choosing a new password.
+//! The pages behind links: setting up, joining, confirming an address, choosing a new password.
 //!
 //! Each is a form with a button and works without a script. Opening one changes nothing: mail
 //! programs open links by themselves. What the button does is what the API does.
@@ -13,8 +13,9 @@ use serde::Deserialize;
 
 use super::reset_password::{self, NewPassword};
 use super::setup::{self, SetUp};
+use super::signup::{self, NewUser, SignedUp};
 use super::verify_email;
-use crate::call::ApiResult;
+use crate::call::{ApiResult, Sent};
 use crate::html::{escape, page, page_with};
 use crate::problem::{Code, Problem};
 use crate::router::App;
@@ -28,6 +29,7 @@ pub(crate) fn router() -> Router<App> {
         .route(setup::PATH, get(show_setup).post(set_up))
         .route("/verify-email", get(show_verify).post(verify))
         .route("/reset-password", get(show_reset).post(reset))
+        .route("/invitation", get(show_invitation).post(join))
 }
 
 /// What a link carries.
@@ -126,6 +128,43 @@ async fn reset(State(app): State<App>, request: Request) -> Response {
     };
     match done.await {
         Ok(()) => page("Your password is changed", "<p>You can sign in with it now.</p>"),
+        Err(problem) => failed(&problem),
+    }
+}
+
+/// Signing up is what most need; whoever has a user already accepts with that.
+async fn show_invitation(Query(Link { token }): Query<Link>) -> Response {
+    let token = escape(&token);
+    page(
+        "Join an account",
+        &format!(
+            "<p>If you have a user here under the address that was invited, sign in and send \
+             this token to <code>POST /v1/invitations/accept</code>: <code>{token}</code></p>\
+             <p>If not, sign up:</p>\
+             <form method=\"post\"><input type=\"hidden\" name=\"token\" value=\"{token}\">\
+             <p><label>Name <input name=\"name\" autocomplete=\"name\"></label>\
+             <p><label>Address, as it was invited <input name=\"email\" type=\"email\" required \
+             autocomplete=\"username\"></label>{PASSWORD}<p><button>Sign up</button></form>"
+        ),
+    )
+}
+
+async fn join(State(app): State<App>, request: Request) -> Response {
+    let done = async {
+        let visit = Visit::of(&request, &app);
+        let fields = form(request).await?;
+        let user = NewUser {
+            email: fields.get("email"),
+            password: fields.get("password"),
+            name: Some(fields.get("name")),
+            account_name: None,
+            invitation_token: Some(fields.get("token")),
+        };
+        signup::sign_up(State(app.clone()), visit, Sent(user)).await
+    };
+    match done.await {
+        Ok(SignedUp::In(_)) => page("You are in", "<p>You can sign in now.</p>"),
+        Ok(SignedUp::Asked(_)) => page("Almost in", "<p>Look into your mail.</p>"),
         Err(problem) => failed(&problem),
     }
 }

@@ -1,4 +1,5 @@
-//! `POST /v1/auth/signup`: a new user, with an account that is theirs.
+//! `POST /v1/auth/signup`: a new user, with an account that is theirs, or a place in the one they
+//! were invited to.
 //!
 //! Where letters reach people, an address counts once its owner has answered one, and everybody
 //! who signs up is told the same: look into your mail. Whoever has that address already finds a
@@ -11,8 +12,11 @@ use axum::response::{IntoResponse, Response};
 use ferryhook_core::member::{self, Role};
 use ferryhook_core::session::Method;
 use ferryhook_core::ticket::Purpose;
-use ferryhook_core::{Account, Env, Id, Map, Member, Secret, Ticket, User, limits, user};
-use ferryhook_store::UniqueError;
+use ferryhook_core::{
+    Account, Env, Id, Invitation, Map, Member, Secret, Ticket, User, limits, user,
+};
+use ferryhook_store::repositories::JoinError;
+use ferryhook_store::{Stored, UniqueError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -20,6 +24,7 @@ use super::brake::Sort;
 use super::entry::{self, Entered, WithCookie};
 use super::{SignedIn, Signup};
 use crate::call::{Accepted, ApiResult, Created, Describes, Sent};
+use crate::invitations;
 use crate::mail::letters;
 use crate::openapi::Sketch;
 use crate::passwords;
@@ -45,6 +50,9 @@ pub struct NewUser {
     /// What the account is called; the name does without.
     #[serde(default)]
     pub account_name: Option<String>,
+    /// What an invitation brought, for a place in the account it is from.
+    #[serde(default)]
+    pub invitation_token: Option<String>,
 }
 
 /// A letter is on its way, or would be if there were somebody to get it.
@@ -84,19 +92,31 @@ pub async fn sign_up(
     visit: Visit,
     Sent(body): Sent<NewUser>,
 ) -> ApiResult<SignedUp> {
-    match app.auth.settings.signup {
-        Signup::Open => {}
-        Signup::Invite => return Err(closed("Accounts on this server are by invitation.")),
-        Signup::Off => return Err(closed("This server takes no new accounts.")),
+    match (app.auth.settings.signup, &body.invitation_token) {
+        (Signup::Open, _) | (Signup::Invite, Some(_)) => {}
+        (Signup::Invite, None) => {
+            return Err(closed("Accounts on this server are by invitation."));
+        }
+        (Signup::Off, _) => return Err(closed("This server takes no new accounts.")),
     }
     let email = email(&body.email)?;
+    let invitation = match &body.invitation_token {
+        Some(token) => Some(invitations::opened(&app, token, &email).await?),
+        None => None,
+    };
     passwords::check(&body.password, &email, "/password")?;
     let name = name(body.name.as_deref(), &email, "/name")?;
     let account_name = self::name(body.account_name.as_deref(), &name, "/accountName")?;
     let attempt = app.auth.brake.begin(Sort::SignUp, &email, visit.address)?;
     let hash = app.auth.passwords.hash(&body.password).await?;
     let home = Home::new(&app.env, email, name, &account_name, Some(hash));
-    let made = make(&app, &visit, &home).await;
+    let (home, made) = match &invitation {
+        None => {
+            let made = make(&app, &visit, &home).await;
+            (home, made)
+        }
+        Some(invitation) => join(&app, &visit, home, invitation).await?,
+    };
     if app.auth.settings.verifies_addresses {
         let is_new = match made {
             Ok(()) => true,
@@ -129,6 +149,31 @@ async fn make(app: &App, visit: &Visit, home: &Home) -> Result<(), UniqueError> 
     };
     let store = visit.noting(app, account.id, Some(user.id), deed);
     store.users().sign_up(user, account, member).await
+}
+
+/// Into the account they were invited to, which is where they will work. They get one of their own
+/// where everybody does.
+async fn join(
+    app: &App,
+    visit: &Visit,
+    mut home: Home,
+    invitation: &Stored<Invitation>,
+) -> ApiResult<(Home, Result<(), UniqueError>)> {
+    let account = invitation.account_id;
+    home.user.default_account_id = account;
+    home.member.is_default = false;
+    let id = home.user.id;
+    let details = Map::from_iter([("invitationId".to_owned(), invitation.id.as_str().into())]);
+    let deed = Deed { event_type: "user_created", resource: "user", id: id.as_str(), details };
+    let store = visit.noting(app, account, Some(id), deed);
+    let has_own = app.auth.settings.signup == Signup::Open;
+    let own = has_own.then_some((&home.account, &home.member));
+    let made = match store.invitations().sign_up(invitation, &home.user, own).await {
+        Ok(_) => Ok(()),
+        Err(JoinError::EmailTaken) => Err(UniqueError::Taken("e-mail address")),
+        Err(error) => return Err(error.into()),
+    };
+    Ok((home, made))
 }
 
 /// The letter, beside the request: how long it takes to find out to whom tells nothing.

@@ -46,6 +46,19 @@ pub fn reset_password(user: &User, base_url: &str, ticket: &Secret) -> Letter {
     )
 }
 
+pub fn invitation(to: &str, base_url: &str, token: &Secret) -> Letter {
+    let token = token.expose();
+    Letter {
+        to: to.to_owned(),
+        subject: "You are invited".to_owned(),
+        text: Secret::new(format!(
+            "Hello,\n\nsomebody has invited this address into their account at Ferryhook \
+             ({base_url}). To join, open\n\n    {base_url}/invitation?token={token}\n\nwithin a \
+             week. If you do not know why, leave this letter alone: nothing happens without you.\n"
+        )),
+    }
+}
+
 pub fn password_changed(user: &User, base_url: &str) -> Letter {
     letter(
         user,

@@ -118,8 +118,11 @@ async fn someone_with_the_owners_address_is_not_the_owner() {
     store.users().sign_up(&user, &account, &member).await.unwrap();
     assert_eq!(find(&store).await.unwrap(), None);
     assert!(!is_operator(&store, user.id).await.unwrap());
+    let local = ensure(&store, &env).await.unwrap();
+    assert_ne!(local.user, user.id);
+    assert!(!is_claimed(&store).await.unwrap());
     let owner = claim_as(&store, &env, "ada@example.com").await.unwrap();
-    assert_ne!(owner.user, user.id);
+    assert_eq!(owner, local);
 }
 
 /// The owner's default account may be any; the installation's stays what it is.

@@ -90,6 +90,14 @@ pub const SETTINGS: &[Setting] = &[
         help: "How long a sender may take for the body of an event",
     },
     Setting {
+        key: "api.requestsPerMinute",
+        variable: "FERRYHOOK_API_REQUESTS_PER_MINUTE",
+        flag: "api-requests-per-minute",
+        default: Some("100"),
+        help: "How often each API key may ask; people who have signed in may five times as often. \
+               0 means as often as they like",
+    },
+    Setting {
         key: "destinations.allow",
         variable: "FERRYHOOK_DESTINATION_ALLOW",
         flag: "destination-allow",

@@ -3,7 +3,7 @@
 use aws_lc_rs::hmac;
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::api_client::Client;
 use crate::destination::{Destination, say};
 
 const KIND: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 #![allow(clippy::needless_pass_by_value, reason = "what a test hands over it is done with")]
 
+mod api_client;
 mod client;
 mod destination;
 mod dice;
@@ -18,12 +19,14 @@ mod sender;
 mod stage;
 mod way;
 
+mod accounts;
 mod api_resources;
 mod apply;
 mod backups;
 mod bench;
 mod configuration;
 mod crash;
+mod described;
 mod destinations;
 mod dev;
 mod durable;
