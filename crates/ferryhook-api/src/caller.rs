@@ -6,10 +6,12 @@ mod person;
 mod proof;
 mod standing;
 
+use std::sync::Arc;
+
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use ferryhook_core::member::Role;
-use ferryhook_core::{Account, Id, Key, Map, User};
+use ferryhook_core::{Account, Id, Key, Map, User, permission};
 use ferryhook_store::Store;
 
 use crate::call::Describes;
@@ -19,8 +21,9 @@ use crate::router::App;
 use crate::visit::{Deed, Visit};
 
 pub use person::Person;
-pub(crate) use proof::{Proof, hash, prove};
-pub use standing::{Standing, standing};
+pub(crate) use proof::{Proof, prove};
+pub use standing::Standing;
+pub(crate) use standing::of_key;
 
 #[derive(Debug, Clone)]
 pub struct Caller {
@@ -28,6 +31,8 @@ pub struct Caller {
     pub(crate) owner: Id<User>,
     pub(crate) standing: Standing,
     pub(crate) who: Who,
+    /// The key that was used, which they cannot hand out more than.
+    pub(crate) limits: Option<Arc<Key>>,
     pub(crate) visit: Visit,
 }
 
@@ -74,6 +79,17 @@ impl Caller {
             Who::Key(id, _) => Some(id),
             Who::User(_) => None,
         }
+    }
+
+    /// The key that was used, as it was when the request came.
+    pub fn used_key(&self) -> Option<&Key> {
+        self.limits.as_deref()
+    }
+
+    /// Whether they may do this operation, as the gate would decide it.
+    pub fn may(&self, needed: Role, operation: &str) -> bool {
+        let by_key = self.used_key().is_none_or(|key| permission::key_may(key, needed, operation));
+        by_key && permission::may(self.role(), &self.standing.permissions, needed, operation)
     }
 
     pub fn visit(&self) -> &Visit {

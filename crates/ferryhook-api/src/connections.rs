@@ -143,7 +143,8 @@ fn patched(
     was: &Stored<Connection>,
     patch: &Patch<NewConnection>,
 ) -> ApiResult<Connection> {
-    let settings = export::connection_fields(was, Dialect::Api, &|_, value| value.into());
+    let plain = |_: &str, secret: &Secret| secret.expose().into();
+    let settings = export::connection_fields(was, Dialect::Api, &|_, value| value.into(), &plain);
     let spec = read(app, source, &patch.applied_to(settings))?;
     Ok(apply::wanted_connection(&spec, Some(&was.record), source, &app.env))
 }

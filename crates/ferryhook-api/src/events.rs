@@ -184,4 +184,4 @@ pub async fn show_explanation(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

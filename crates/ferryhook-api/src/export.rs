@@ -5,6 +5,7 @@
 
 use ferryhook_core::connection::{Method, OrderingPolicy, PipelineOrder};
 use ferryhook_core::dedup::EVENT_TYPE_SETTING;
+use ferryhook_core::destination_auth::DestinationAuth;
 use ferryhook_core::{Connection, Map, Secret, Source, connection, source, split};
 use ferryhook_store::{Store, StoreError, Stored};
 use serde::Serialize;
@@ -48,7 +49,10 @@ fn written(existing: &Existing) -> Json {
                     false => value.into(),
                 }
             };
-            connection_fields(connection, Dialect::File, &value)
+            let secret = |field: &str, _: &Secret| {
+                variable(&[&source.name, &connection.name, "auth", &apart(field)])
+            };
+            connection_fields(connection, Dialect::File, &value, &secret)
         };
         let connections: Vec<Map> = connections.iter().map(one).collect();
         fields.insert("connections".to_owned(), json!(connections));
@@ -78,11 +82,12 @@ pub(crate) fn source_fields(source: &Source, secret: &dyn Fn(&Secret) -> Json) -
 }
 
 /// The settings of a connection, without its secret, which stays when it is not spoken of. `value`
-/// says what stands for the value of a header.
+/// says what stands for the value of a header, `secret` what for one in its auth.
 pub(crate) fn connection_fields(
     connection: &Connection,
     dialect: Dialect,
     value: &dyn Fn(&str, &str) -> Json,
+    secret: &dyn Fn(&str, &Secret) -> Json,
 ) -> Map {
     let called = |name| dialect.connection_field(name);
     let mut headers = Fields::default();
@@ -102,6 +107,7 @@ pub(crate) fn connection_fields(
     fields.put("status", paused.then_some("paused"));
     fields.put("method", method);
     fields.put("headers", Some(headers.0).filter(|headers| !headers.is_empty()));
+    fields.put("auth", connection.auth.as_ref().and_then(|auth| written_auth(auth, secret)));
     fields.put("eventTypes", types);
     fields.put("filters", json(&connection.filters));
     fields.put("transform", json(&connection.transform));
@@ -112,6 +118,19 @@ pub(crate) fn connection_fields(
     fields.put("ratePerSecond", connection.rate_per_second_max);
     fields.put("ordering", connection.ordering_key.as_deref().map(|key| ordering(key, connection)));
     fields.0
+}
+
+/// Nothing for what cannot be read: it might be a secret from one end to the other.
+fn written_auth(auth: &Secret, secret: &dyn Fn(&str, &Secret) -> Json) -> Option<Map> {
+    Some(DestinationAuth::parse(auth.expose()).ok()?.written(secret))
+}
+
+/// `clientSecret` as `client_Secret`.
+fn apart(field: &str) -> String {
+    field
+        .chars()
+        .flat_map(|c| c.is_ascii_uppercase().then_some('_').into_iter().chain([c]))
+        .collect()
 }
 
 fn ordering(key: &str, connection: &Connection) -> Json {

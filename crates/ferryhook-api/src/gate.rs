@@ -3,17 +3,19 @@
 //! Who is it, may they do this here, and have they asked too often; afterwards, whether what they
 //! changed was written down. A handler behind it is never reached by anyone who may not.
 
-use axum::extract::{Request, State};
+use std::sync::Arc;
+
+use axum::RequestExt;
+use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ferryhook_core::member::Role;
 use ferryhook_core::permission::Refused;
-use ferryhook_core::{Account, Id, Key, account, permission};
-use ferryhook_store::Stored;
+use ferryhook_core::{Account, Id, account, permission};
 
 use crate::call;
-use crate::caller::{Caller, Person, Proof, Standing, Who, prove, standing};
+use crate::caller::{Caller, Person, Proof, Standing, Who, of_key, prove};
 use crate::idempotency::{self, Identity};
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Route};
@@ -21,6 +23,8 @@ use crate::router::App;
 use crate::visit::Visit;
 
 pub const ACCOUNT_HEADER: &str = "x-ferryhook-account";
+/// Routes with this in their path say there which account they are about.
+const ACCOUNT_PARAMETER: &str = "accountId";
 
 /// The gate of one route.
 #[derive(Debug, Clone)]
@@ -82,7 +86,7 @@ async fn admit(
             Identity { name: id.to_string(), account: None }
         }
         Some(needed) => {
-            let named = named_account(request.headers())?;
+            let named = Named::by(&mut request).await?;
             let caller = enter(gate, needed, named, proof, visit).await?;
             let name = match caller.who {
                 Who::User(id) => format!("{id}#{}", caller.account),
@@ -101,17 +105,41 @@ async fn admit(
     Ok(response)
 }
 
-fn named_account(headers: &HeaderMap) -> Result<Option<Id<Account>>, Problem> {
-    let Some(text) = headers.get(ACCOUNT_HEADER) else { return Ok(None) };
-    let id = text.to_str().ok().and_then(|text| text.parse().ok());
-    id.map(Some).ok_or_else(elsewhere)
+/// The account that a request is about: the one in its path, or else in its header, or else the
+/// one that is theirs.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    Path(Id<Account>),
+    Header(Id<Account>),
+    Nowhere,
+}
+
+impl Named {
+    async fn by(request: &mut Request) -> Result<Self, Problem> {
+        let path = request.extract_parts::<RawPathParams>().await.ok();
+        let mut path = path.iter().flatten();
+        if let Some((_, text)) = path.find(|(name, _)| *name == ACCOUNT_PARAMETER) {
+            return text.parse().map(Self::Path).map_err(|_| Problem::not_found());
+        }
+        let Some(text) = request.headers().get(ACCOUNT_HEADER) else { return Ok(Self::Nowhere) };
+        let id = text.to_str().ok().and_then(|text| text.parse().ok());
+        id.map(Self::Header).ok_or_else(elsewhere)
+    }
+
+    /// They have no place there. In the same words for an account that is not.
+    fn refused(self) -> Problem {
+        match self {
+            Self::Path(_) => Problem::not_found(),
+            Self::Header(_) | Self::Nowhere => elsewhere(),
+        }
+    }
 }
 
 /// Into the account that the request is about, if they may do this there.
 async fn enter(
     gate: &Gate,
     needed: Role,
-    named: Option<Id<Account>>,
+    named: Named,
     proof: Proof,
     visit: &Visit,
 ) -> Result<Caller, Problem> {
@@ -120,36 +148,36 @@ async fn enter(
         Proof::Person { user, .. } => (user, Who::User(user.id), user.default_account_id),
         Proof::Key { key, user } => (user, Who::Key(key.id, user.id), key.account_id),
     };
-    let account: Id<Account> = named.unwrap_or(home);
-    let account = app.store.accounts().find(account).await?.ok_or_else(elsewhere)?;
-    let theirs = standing(&app.store, user.id, &account).await?.ok_or_else(elsewhere)?;
-    let theirs = match &proof {
-        Proof::Person { .. } => theirs,
-        Proof::Key { key, .. } => of_key(key, &account, theirs).ok_or_else(elsewhere)?,
+    let account = match named {
+        Named::Path(id) | Named::Header(id) => id,
+        Named::Nowhere => home,
     };
-    if let Proof::Key { key, .. } = &proof {
-        permission::check_key(key, needed, gate.operation).map_err(not_allowed)?;
-    }
+    let found = app.store.members().standing(user.id, account).await?;
+    let found = found.ok_or_else(|| named.refused())?;
+    let theirs = match &proof {
+        Proof::Person { .. } => {
+            Standing { role: found.role, permissions: found.permissions.clone() }
+        }
+        Proof::Key { key, .. } => {
+            let theirs = of_key(&app.store, key, &found).await?.ok_or_else(|| named.refused())?;
+            permission::check_key(key, needed, gate.operation).map_err(not_allowed)?;
+            theirs
+        }
+    };
     permission::check(theirs.role, &theirs.permissions, needed, gate.operation)
         .map_err(not_allowed)?;
-    if gate.is_mutating && account.status != account::Status::Active {
+    if gate.is_mutating && found.status != account::Status::Active {
         return Err(Problem::new(
             Code::AccountSuspended,
             "This account is suspended: what it has can be read and not changed.",
         ));
     }
-    let owner = account.user_id;
-    Ok(Caller { account: account.id, owner, standing: theirs, who, visit: visit.clone() })
-}
-
-/// A key acts in its account with no more than its maker may there; one of an administrator also
-/// in the accounts below.
-fn of_key(key: &Key, account: &Stored<Account>, maker: Standing) -> Option<Standing> {
-    let scope = key.permissions.role();
-    if account.id != key.account_id && scope != Role::Admin {
-        return None;
-    }
-    Some(Standing { role: scope.min(maker.role), permissions: maker.permissions })
+    let owner = found.account.user_id;
+    let limits = match proof {
+        Proof::Person { .. } => None,
+        Proof::Key { key, .. } => Some(Arc::new(key.record)),
+    };
+    Ok(Caller { account, owner, standing: theirs, who, limits, visit: visit.clone() })
 }
 
 fn not_allowed(refused: Refused) -> Problem {

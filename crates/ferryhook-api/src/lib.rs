@@ -15,6 +15,7 @@ pub mod gate;
 pub mod idempotency;
 pub mod limiter;
 pub mod limits;
+pub mod operations;
 pub mod problem;
 pub mod request;
 pub mod route;
@@ -27,6 +28,13 @@ pub mod health;
 pub mod openapi;
 pub mod page;
 
+// Signing in.
+pub mod auth;
+mod html;
+pub mod mail;
+pub mod passwords;
+pub mod tokens;
+
 // What nouns share: the data plane, what is the caller's, settings.
 pub mod address;
 pub mod names;
@@ -35,11 +43,16 @@ pub mod settings;
 pub mod works;
 
 // The nouns.
+pub mod accounts;
 pub mod activities;
 pub mod claims;
 pub mod connections;
 pub mod dead_letters;
+pub mod erasures;
 pub mod events;
+pub mod invitations;
+pub mod keys;
+pub mod members;
 pub mod providers;
 pub mod rejections;
 pub mod replays;

@@ -18,7 +18,7 @@ use crate::problem::{Code, Problem};
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// How many requests a minute each may make; none means as many as they like.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rates {
     pub of_key: Option<u64>,
     pub of_person: Option<u64>,

@@ -13,9 +13,6 @@ pub const CURSOR_BYTES_MAX: usize = 4096;
 /// An `Idempotency-Key`.
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
 
-/// How far up the tree of accounts a right may come from.
-pub const ACCOUNT_DEPTH_MAX: usize = 16;
-
 /// Who called is remembered with this much of their `User-Agent`.
 pub const AGENT_CHARACTERS_KEPT: usize = 200;
 

@@ -4,6 +4,7 @@
 //! what does not come out is a list of complaints with line, column and path. Comparing it with
 //! what is stored, and writing, is left to [`apply`](crate::apply).
 
+mod auth;
 mod connection;
 mod reader;
 mod rules;

@@ -1,7 +1,9 @@
 //! What the caller's account has. Everything that a request names by id is found through here, so
 //! that what is somebody else's is as missing as what is not there.
 
-use ferryhook_core::{Connection, Event, Id, Rejection, Replay, Source, connection, source};
+use ferryhook_core::{
+    Connection, Erasure, Event, Id, Rejection, Replay, Source, connection, source,
+};
 use ferryhook_store::Stored;
 
 use crate::call::ApiResult;
@@ -47,6 +49,11 @@ pub async fn rejection(
 ) -> ApiResult<Stored<Rejection>> {
     let Some(at) = id.made_at() else { return Err(Problem::not_found()) };
     let found = app.store.rejections().find(source.id, at, id).await?;
+    found.ok_or_else(Problem::not_found)
+}
+
+pub async fn erasure(app: &App, caller: &Caller, id: Id<Erasure>) -> ApiResult<Stored<Erasure>> {
+    let found = app.store.erasures().find(caller.account(), id).await?;
     found.ok_or_else(Problem::not_found)
 }
 

@@ -55,6 +55,14 @@ impl Problem {
         Self::new(Code::Internal, "Something failed on our side.")
     }
 
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    pub fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
     pub fn code(&self) -> Code {
         self.code
     }

@@ -198,6 +198,7 @@ fn not_valid(error: BadSelection) -> Problem {
 fn uncounted(error: CountError) -> Problem {
     match error {
         CountError::Pattern(error) => Problem::invalid("/filter/eventType", error.to_string()),
+        CountError::Filter(error) => Problem::invalid("/filter", error.to_string()),
         CountError::Store(error) => error.into(),
     }
 }

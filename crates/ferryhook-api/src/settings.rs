@@ -37,6 +37,11 @@ impl<T> Patch<T> {
         for name in WHOLE.iter().filter(|name| self.0.contains_key(**name)) {
             settings.shift_remove(*name);
         }
+        // What one type needs, another does not have.
+        let kind = |fields: &Map| fields.get("auth").and_then(|auth| auth.get("type")).cloned();
+        if kind(&self.0).is_some_and(|kind_now| kind(&settings) != Some(kind_now)) {
+            settings.shift_remove("auth");
+        }
         merge(&mut settings, &self.0);
         settings
     }

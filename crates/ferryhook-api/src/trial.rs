@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
-use ferryhook_core::account::{self, AccountType};
-use ferryhook_core::key::{self, Permissions};
+use ferryhook_core::key::{self, Permissions, PlainKey};
 use ferryhook_core::member::{self, Role};
-use ferryhook_core::{Account, Env, Id, Key, Map, Member, Secret, User, samples};
+use ferryhook_core::{Account, Env, Id, Key, Map, Member, User, samples};
 use ferryhook_net::Tasks;
-use ferryhook_net::client::Guard;
+use ferryhook_net::client::{Client, Guard, Roots};
 use ferryhook_store::Store;
 use ferryhook_store::engine::memory::Memory;
 use http_body_util::BodyExt;
@@ -18,9 +17,11 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::Value;
 use tower::ServiceExt;
 
-use crate::caller::hash;
+use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
+use crate::mail::Mailer;
+use crate::visit::Visit;
 use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
 
@@ -56,23 +57,54 @@ impl Said {
 }
 
 pub(crate) fn app() -> App {
+    app_in(Env::fixed("2026-01-01T00:00:00Z"))
+}
+
+pub(crate) fn app_in(env: Env) -> App {
     let recorder = PrometheusBuilder::new().build_recorder();
     metrics::with_local_recorder(&recorder, || health::record_build("1.2.3"));
-    let env = Env::fixed("2026-01-01T00:00:00Z");
+    let store = Store::new(Arc::new(Memory::new(env.clone())), env.clone());
+    let tasks = Tasks::new();
     App {
-        store: Store::new(Arc::new(Memory::new(env.clone())), env.clone()),
+        auth: Arc::new(auth(&store, &env, &tasks)),
+        limiter: Limiter::new(Rates::default(), env.clone()),
+        store,
         env,
         guard: Guard::new(Vec::new()),
         readiness: Arc::new(Readiness::new(|| ready(Ok(())))),
         metrics: recorder.handle(),
         bell: Arc::new(|_| {}),
         cursors: Cursors::new(&[7; 32]),
-        limiter: Limiter::new(Rates::default(), Env::fixed("2026-01-01T00:00:00Z")),
         settings: Arc::default(),
-        tasks: Tasks::new(),
+        tasks,
         works: Arc::new(Nobody),
         turns: Arc::default(),
     }
+}
+
+/// Open to everybody, with a mailbox to look into.
+pub(crate) fn auth(store: &Store, env: &Env, tasks: &Tasks) -> Auth {
+    let guard = Guard::new(Vec::new());
+    let settings = auth::Settings {
+        signup: auth::Signup::Open,
+        base_url: "http://trial".to_owned(),
+        verifies_addresses: false,
+        issuer: "trial".to_owned(),
+        github: None,
+        google: None,
+    };
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
+    Auth::new(
+        settings,
+        auth::Surroundings {
+            store: store.clone(),
+            env: env.clone(),
+            tasks: tasks.clone(),
+            mail: Mailer::to_mailbox(env.clone()),
+            outbound: Arc::new(client),
+            guard,
+        },
+    )
 }
 
 impl Trial {
@@ -100,16 +132,7 @@ impl Trial {
             google_id: None,
             ..samples::user()
         };
-        let account = Account {
-            id: account_id,
-            parent_account_id: None,
-            path: "/trial/".to_owned(),
-            kind: AccountType::Conglomerate,
-            level: 0,
-            status: account::Status::Active,
-            user_id,
-            ..samples::account()
-        };
+        let account = Account::root(account_id, "trial", user_id, now);
         let member = Member {
             user_id,
             account_id,
@@ -126,16 +149,45 @@ impl Trial {
         trial
     }
 
+    /// Somebody else in the same account, with a key of theirs.
+    pub(crate) async fn colleague(&self, role: Role) -> Self {
+        let (env, account) = (&self.app.env, self.account.clone());
+        let id = Id::new(env);
+        let user = User {
+            id,
+            email: format!("{id}@example.com"),
+            default_account_id: account.id,
+            github_id: None,
+            google_id: None,
+            ..samples::user()
+        };
+        let member = Member {
+            user_id: id,
+            account_id: account.id,
+            role,
+            permissions: Map::new(),
+            is_default: true,
+            joined_at: env.now(),
+            invited_by: Some(self.user.id),
+            status: member::Status::Active,
+        };
+        self.app.store.users().create(&user).await.unwrap();
+        self.app.store.members().add(&member).await.unwrap();
+        let mut colleague = Self { app: self.app.clone(), user, account, key: String::new() };
+        colleague.key = colleague.new_key(Permissions::Admin).await;
+        colleague
+    }
+
     pub(crate) async fn new_key(&self, permissions: Permissions) -> String {
         let id = Id::new(&self.app.env);
-        let text = format!("fh_live_{id}");
+        let text = PlainKey::generate(&self.app.env);
         let key = Key {
             id,
             user_id: self.user.id,
             account_id: self.account.id,
             name: "trial".to_owned(),
-            hash: Secret::new(hash(&text)),
-            prefix: text.chars().take(12).collect(),
+            hash: text.hash(),
+            prefix: text.prefix(),
             permissions,
             operations: None,
             status: key::Status::Active,
@@ -145,7 +197,16 @@ impl Trial {
             metadata: None,
         };
         self.app.store.keys().create(&key).await.unwrap();
-        text
+        text.expose().to_owned()
+    }
+
+    /// What they have after signing in, for the header `authorization`.
+    pub(crate) async fn bearer(&self) -> String {
+        let visit = Visit::of(&Request::default(), &self.app);
+        let user = self.app.store.users().find(self.user.id).await.unwrap().unwrap();
+        let method = ferryhook_core::session::Method::Password;
+        let entered = auth::entry::begin(&self.app, &visit, user, method, |user| user).await;
+        format!("Bearer {}", entered.unwrap().body.access_token)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Said {

@@ -5,7 +5,7 @@
 //! the store to write with, so that a line for the audit log can go in the same commit.
 
 use ferryhook_core::explained::{Compared, Explained};
-use ferryhook_core::{Attempt, Connection, Event, Id, Rejection, Replay, Source};
+use ferryhook_core::{Attempt, Connection, Erasure, Event, Id, Rejection, Replay, Source};
 use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -51,6 +51,9 @@ pub trait Works: Send + Sync {
 
     /// Writes down a replay of many events, for whoever carries it out.
     fn begin_replay<'a>(&'a self, store: &'a Store, replay: &'a Replay) -> Doing<'a, ()>;
+
+    /// Writes down an erasure, for whoever carries it out.
+    fn begin_erasure<'a>(&'a self, store: &'a Store, erasure: &'a Erasure) -> Doing<'a, ()>;
 
     /// Lets a request in that was refused; its events.
     fn readmit<'a>(
@@ -167,6 +170,10 @@ impl Works for Nobody {
     /// Whoever works on the store finds it there.
     fn begin_replay<'a>(&'a self, store: &'a Store, replay: &'a Replay) -> Doing<'a, ()> {
         async move { Ok(store.replays().create(replay).await?) }.boxed()
+    }
+
+    fn begin_erasure<'a>(&'a self, store: &'a Store, erasure: &'a Erasure) -> Doing<'a, ()> {
+        async move { Ok(store.erasures().create(erasure).await?) }.boxed()
     }
 
     fn readmit<'a>(&'a self, _: &'a Store, _: Stored<Rejection>) -> Doing<'a, Vec<Id<Event>>> {

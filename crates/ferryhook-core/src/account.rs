@@ -3,6 +3,7 @@
 //! Accounts form a tree: an administrator of a parent can act in its children.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::time::seconds;
@@ -94,7 +95,7 @@ impl Identified for Account {
     const PREFIX: &'static str = "acc_";
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountType {
     Conglomerate,
@@ -104,8 +105,11 @@ pub enum AccountType {
 }
 
 /// From best to worst: an account is never better off than those above it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = AccountStatus)]
 pub enum Status {
     Active,
     /// Refused at the door, with everything it owns kept.

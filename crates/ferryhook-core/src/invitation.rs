@@ -6,6 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::member::{self, Role};
@@ -38,8 +39,9 @@ impl Identified for Invitation {
     const PREFIX: &'static str = "inv_";
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = InvitationStatus)]
 pub enum Status {
     Pending,
     Accepted,

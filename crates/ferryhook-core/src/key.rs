@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::time::seconds;
@@ -66,8 +67,11 @@ impl Key {
 }
 
 /// Each includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = KeyPermissions)]
 pub enum Permissions {
     Read,
     Write,
@@ -84,8 +88,9 @@ impl fmt::Display for Permissions {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = KeyStatus)]
 pub enum Status {
     Active,
     Revoked,

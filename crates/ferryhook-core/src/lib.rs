@@ -6,7 +6,8 @@
 //! In reading order:
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
 //!   every bound: [`limits`], and how often something may happen: [`sliding`];
-//! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
+//! - values that the nouns are made of: [`secret`], [`headers`], [`body`]; how secrets lie on disk:
+//!   [`sealing`], [`data_key`];
 //! - who: [`user`], [`account`], [`member`], [`invitation`], [`key`], how people sign in
 //!   ([`session`], [`ticket`], [`token_key`], [`totp`], [`oauth_state`]), what they may do:
 //!   [`permission`], what they were answered: [`answer`], and what they may use and did use:
@@ -32,7 +33,9 @@ pub mod sliding;
 pub mod time;
 
 pub mod body;
+pub mod data_key;
 pub mod headers;
+pub mod sealing;
 pub mod secret;
 
 // Who: people, the accounts they work in, and what they may spend.
@@ -104,6 +107,7 @@ pub use attempt::Attempt;
 pub use body::Body;
 pub use claim::Claim;
 pub use connection::Connection;
+pub use data_key::DataKey;
 pub use delivery::Delivery;
 pub use env::Env;
 pub use erasure::Erasure;

@@ -60,6 +60,11 @@ pub const ANSWER_BODY_BYTES_MAX: usize = 256 * 1024;
 pub const ANSWER_HEADERS_BYTES_MAX: usize = 4 * 1024;
 pub const ANSWER_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Keys of owners that stay unwrapped in memory (about a kilobyte each), and how many are fetched
+/// at the same time for a page of records.
+pub const DATA_KEYS_IN_MEMORY_MAX: usize = 10_000;
+pub const DATA_KEYS_AT_ONCE: usize = 16;
+
 /// How long a replaced secret is still honoured.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::time::seconds;
 use crate::{Account, Id, Map, Timestamp, User};
@@ -24,7 +25,9 @@ pub struct Member {
 }
 
 /// From least to most, so that `>=` asks whether a role suffices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     Viewer,
@@ -50,8 +53,9 @@ impl fmt::Display for Role {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = MemberStatus)]
 pub enum Status {
     Active,
     /// Invited and not yet there.

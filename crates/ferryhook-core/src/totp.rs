@@ -54,6 +54,14 @@ pub fn check(secret: &Secret, code: &str, now: Timestamp, used: Option<u64>) -> 
     found
 }
 
+/// What an app with this secret shows at that moment.
+pub fn code(secret: &Secret, now: Timestamp) -> Option<String> {
+    let key = from_base32(secret.expose())?;
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, &key);
+    let step = u64::try_from(now.as_seconds()).ok()? / STEP_SECONDS;
+    Some(code_at(&key, step))
+}
+
 fn code_at(key: &hmac::Key, step: u64) -> String {
     let tag = hmac::sign(key, &step.to_be_bytes());
     let tag = tag.as_ref();

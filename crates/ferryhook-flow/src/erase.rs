@@ -5,20 +5,17 @@
 //! because that costs the same for one event as for many. Everything is in the store: when the
 //! process stops or dies, the next one goes on where it was.
 
-mod count;
 mod job;
 
 use std::future::Future;
 use std::pin::pin;
 
-use ferryhook_core::erasure::State;
+use ferryhook_core::erasure::{State, What};
 use ferryhook_core::{Erasure, Timestamp, limits as bounds};
 use ferryhook_store::{Slice, Store, StoreError, Stored};
 
 use crate::courier::Courier;
 use crate::limits;
-
-pub use count::{Count, CountError, count};
 
 /// Why an erasure was not taken on.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +31,8 @@ pub enum OrderError {
 
 impl Courier {
     /// Writes an erasure down and begins with it as soon as it is its turn.
-    pub async fn erase(&self, erasure: &Erasure) -> Result<(), OrderError> {
-        order(&self.inner().store, erasure).await?;
+    pub async fn erase(&self, store: &Store, erasure: &Erasure) -> Result<(), OrderError> {
+        order(store, erasure).await?;
         self.inner().erasures.notify_one();
         Ok(())
     }
@@ -43,6 +40,9 @@ impl Courier {
 
 /// Writes an erasure down for whoever works on the store.
 pub async fn order(store: &Store, erasure: &Erasure) -> Result<(), OrderError> {
+    if matches!(erasure.what, What::Events { .. }) {
+        return Ok(store.erasures().create(erasure).await?); // quickly done, so any number may wait
+    }
     // Those that are not over are among the newest, or there are too many of them.
     let newest = Slice::newest_first().limit(bounds::ERASURES_WAITING_MAX);
     let newest = store.erasures().list_by_account(erasure.account_id, newest).await?;

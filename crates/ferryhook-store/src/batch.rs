@@ -3,6 +3,8 @@
 //! Either every condition holds and every action is done, or nothing is and the error names the
 //! first action whose condition failed. The bounds are DynamoDB's, on every engine.
 
+mod seal;
+
 use std::fmt;
 
 use ferryhook_core::{Timestamp, limits};
@@ -12,6 +14,9 @@ use crate::key::{IndexKey, Key, Part};
 use crate::record::{Kind, Record, Stored, not_stored};
 use crate::value::packed::{self, Attribute, Packed};
 use crate::value::{self, Item, Name, Value};
+
+pub(crate) use seal::Binding;
+use seal::Seal;
 
 /// When a commit counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,6 +178,8 @@ impl Action {
 #[derive(Debug, Default)]
 pub struct Batch {
     actions: Vec<Action>,
+    /// Mostly none: few records have secrets.
+    seals: Vec<Seal>,
     mistake: Option<StoreError>,
     erases_since: Option<Timestamp>,
 }
@@ -188,7 +195,9 @@ impl Batch {
         self.with(|| {
             let packed = packed::pack_beside(record, T::CONTENT);
             let (item, content) = packed.map_err(|error| not_stored(T::KIND, &error))?;
-            Ok(Some(Action::Insert(Insert {
+            let binding =
+                T::SECRETS.and_then(|secrets| Binding::of_packed(T::KIND, secrets, &item));
+            let action = Action::Insert(Insert {
                 kind: T::KIND,
                 version: T::VERSION,
                 key,
@@ -197,19 +206,23 @@ impl Batch {
                 item: item.into(),
                 content: content.into(),
                 mirror: record.mirror(),
-            })))
+            });
+            Ok((action, binding))
         })
     }
 
     /// Writes what differs, if the record is still as it was read.
     pub fn replace<T: Record>(self, was: &Stored<T>, now: &T) -> Self {
-        self.with(|| difference(was, now).map(|patch| Some(Action::Patch(patch))))
+        self.replace_when(was, now, Condition::Revision(was.revision))
     }
 
     /// Writes what differs, if this holds instead: for rows that are deleted and made anew, whose
     /// revisions begin again.
     pub fn replace_when<T: Record>(self, was: &Stored<T>, now: &T, condition: Condition) -> Self {
-        self.with(|| Ok(Some(Action::Patch(difference(was, now)?.when(condition)))))
+        self.with(|| {
+            let (patch, binding) = difference(was, now)?;
+            Ok((Action::Patch(patch.when(condition)), binding))
+        })
     }
 
     /// A change of attributes that no index and no expiry depends on, without reading first.
@@ -253,9 +266,16 @@ impl Batch {
         self.actions.is_empty() && self.mistake.is_none()
     }
 
-    fn with(mut self, action: impl FnOnce() -> Result<Option<Action>, StoreError>) -> Self {
+    fn with(
+        mut self,
+        action: impl FnOnce() -> Result<(Action, Option<Binding>), StoreError>,
+    ) -> Self {
         match action() {
-            Ok(action) => self.actions.extend(action),
+            Ok((action, binding)) => {
+                let place = self.actions.len();
+                self.seals.extend(binding.map(|binding| Seal { place, binding }));
+                self.actions.push(action);
+            }
             Err(mistake) => self.mistake = self.mistake.or(Some(mistake)),
         }
         self
@@ -411,7 +431,7 @@ impl Patch {
     }
 }
 
-fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> {
+fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<(Patch, Option<Binding>), StoreError> {
     let key = was.key();
     if key != now.key() {
         let other = now.key();
@@ -426,15 +446,29 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
         let (kind, names) = (T::KIND, T::CONTENT.join(", "));
         return Err(StoreError::Malformed(format!("{names} of a stored {kind} never change")));
     }
-    let mut patch = Patch::of(T::KIND, key).when(Condition::Revision(was.revision));
+    let mut patch = Patch::of(T::KIND, key);
     compare(&before, &after, &mut patch);
+    let binding = T::SECRETS.and_then(|secrets| {
+        // Also those that stay as they are: what an older version left in the open is sealed now.
+        write_anyway(&after, secrets.attributes, &mut patch);
+        Binding::of_packed(T::KIND, secrets, &after)
+    });
     let (from, to) = (was.indexes(), now.indexes());
     let expires = |record: &T| record.expires_at().map(Timestamp::as_seconds);
     let expires = (expires(now) != expires(was)).then(|| expires(now));
     if from != to || expires.is_some() {
         patch.moves = Some(Moves { from, to, expires });
     }
-    Ok(patch)
+    Ok((patch, binding))
+}
+
+fn write_anyway(after: &Packed, names: &[&str], patch: &mut Patch) {
+    for attribute in after.attributes().filter(|attribute| names.contains(&attribute.name)) {
+        let is_set = patch.set.iter().any(|(name, _)| name == attribute.name);
+        if let (false, Some(value)) = (is_set, attribute.unpack()) {
+            patch.set.push((attribute.owned_name(), value));
+        }
+    }
 }
 
 /// For a closer look than a print allows: maps may be equal in another order.

@@ -21,6 +21,7 @@ pub mod search;
 pub mod store;
 pub mod tables;
 pub mod value;
+pub mod vault;
 
 pub use batch::{Batch, Condition, Durability};
 pub use engine::Engine;
@@ -34,3 +35,4 @@ pub use search::Search;
 pub use store::Store;
 pub use tables::{Index, Table};
 pub use value::{Item, Value};
+pub use vault::{MasterKeys, Vault, VaultError};

@@ -21,6 +21,7 @@ pub(crate) mod answer;
 pub(crate) mod attempt;
 pub(crate) mod claim;
 pub(crate) mod connection;
+pub(crate) mod data_key;
 pub(crate) mod delivery;
 pub(crate) mod erasure;
 pub(crate) mod event;

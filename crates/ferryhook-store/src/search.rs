@@ -17,7 +17,7 @@ use crate::repositories::{Slice, Window};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
-pub use count::{COUNTED_MAX, Count, CountError, count};
+pub use count::{COUNTED_MAX, Count, CountError, count, count_erased};
 
 #[derive(Debug)]
 pub struct Search {

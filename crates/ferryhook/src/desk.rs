@@ -8,6 +8,7 @@
 //! for the owner of the installation, so that it too reaches nothing without an account.
 
 mod ask;
+mod erasures;
 mod names;
 pub mod orders;
 mod questions;

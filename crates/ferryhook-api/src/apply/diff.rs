@@ -224,6 +224,7 @@ pub(crate) fn wanted_connection(
         destination_url: Some(spec.url.clone()),
         method: spec.method,
         headers: spec.headers.clone(),
+        auth: spec.auth.clone(),
         signing_secret,
         previous_secrets,
         retry_config: spec.retry_config.clone(),

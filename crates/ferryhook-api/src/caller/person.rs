@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use ferryhook_core::{Id, Map, User};
+use ferryhook_core::{Id, Map, Session, User};
 use ferryhook_store::{Store, Stored};
 
 use crate::call::Describes;
@@ -15,8 +15,8 @@ use crate::visit::{Deed, Visit};
 pub struct Person {
     /// As they were when the request came.
     pub user: Stored<User>,
-    /// The id of the session they signed in with.
-    pub session: String,
+    /// The one they signed in with.
+    pub session: Stored<Session>,
     pub visit: Visit,
 }
 

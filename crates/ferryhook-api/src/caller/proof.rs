@@ -1,19 +1,20 @@
 //! Proof: what a request carries to show who sends it.
 
-use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::{HeaderMap, header};
-use ferryhook_core::{Key, User, user};
+use ferryhook_core::key::PlainKey;
+use ferryhook_core::{Key, Session, User, user};
 use ferryhook_store::Stored;
 
 use crate::problem::{Code, Problem};
 use crate::router::App;
+use crate::tokens::BadToken;
 
 /// Keys are told from tokens by this beginning.
 pub(crate) const KEY_PREFIX: &str = "fh_";
 
 #[derive(Debug, Clone)]
 pub(crate) enum Proof {
-    Person { user: Stored<User>, session: String },
+    Person { user: Stored<User>, session: Stored<Session> },
     Key { key: Stored<Key>, user: Stored<User> },
 }
 
@@ -45,25 +46,48 @@ fn credential(headers: &HeaderMap) -> Result<&str, Problem> {
 }
 
 async fn key(app: &App, text: &str) -> Result<Proof, Problem> {
-    let key = app.store.keys().find_by_hash(&hash(text)).await?.ok_or_else(refused)?;
-    if !key.is_usable(app.env.now()) {
+    let plain = PlainKey::parse(text).ok_or_else(refused)?;
+    let keys = app.store.keys();
+    let key = keys.find_by_hash(plain.hash().expose()).await?.ok_or_else(refused)?;
+    let now = app.env.now();
+    if !key.is_usable(now) {
         return Err(refused());
     }
     let user = app.store.users().find(key.user_id).await?.ok_or_else(refused)?;
     if user.status != user::Status::Active {
         return Err(refused());
     }
+    if key.is_use_news(now)
+        && let Err(error) = keys.touch(key.user_id, key.id, now).await
+    {
+        tracing::warn!(%error, key.id = %key.id, "the use of a key cannot be noted");
+    }
     Ok(Proof::Key { key, user })
 }
 
 async fn person(app: &App, text: &str) -> Result<Proof, Problem> {
-    let _ = (app, text);
-    Err(refused())
+    let claims = app.auth.tokens.verify(text).await?;
+    // The token would do until it runs out; the session is read so that an end counts at once.
+    let session = app.store.sessions().find(claims.user, claims.session).await?;
+    let session = session.ok_or_else(refused)?;
+    let user = app.store.users().find(claims.user).await?.ok_or_else(refused)?;
+    match session.counts_for(&user, app.env.now()) {
+        true => Ok(Proof::Person { user, session }),
+        false => Err(refused()),
+    }
 }
 
-/// What is kept of a key.
-pub(crate) fn hash(key: &str) -> String {
-    digest(&SHA256, key.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+impl From<BadToken> for Problem {
+    fn from(error: BadToken) -> Self {
+        match error {
+            BadToken::Store(error) => error.into(),
+            BadToken::Unsigned => {
+                tracing::error!(%error, "access tokens cannot be signed");
+                Self::internal()
+            }
+            BadToken::Foreign | BadToken::Forged | BadToken::Expired => refused(),
+        }
+    }
 }
 
 fn refused() -> Problem {

@@ -1,13 +1,11 @@
 //! Standing: what somebody may do in an account.
 //!
 //! It is a member's role, with the exceptions that were made for them. An administrator of an
-//! account is one of all accounts below it.
+//! account is one of all accounts below it. A key has what its scope and its maker have in common.
 
-use ferryhook_core::member::{self, Role};
-use ferryhook_core::{Account, Id, Map, User};
-use ferryhook_store::{Store, StoreError, Stored};
-
-use crate::limits;
+use ferryhook_core::member::Role;
+use ferryhook_core::{Key, Map};
+use ferryhook_store::{Store, StoreError, repositories};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
@@ -16,29 +14,22 @@ pub struct Standing {
     pub permissions: Map,
 }
 
-/// Nothing for whoever has no place there: an account that is not theirs is like one that is not.
-pub async fn standing(
+/// What a key may where its maker stands like this. It acts in its own account, and that of an
+/// administrator also in the accounts below: never where only its maker is at home.
+pub(crate) async fn of_key(
     store: &Store,
-    user: Id<User>,
-    account: &Stored<Account>,
+    key: &Key,
+    maker: &repositories::Standing,
 ) -> Result<Option<Standing>, StoreError> {
-    if let Some(member) = store.members().find(user, account.id).await?
-        && member.status == member::Status::Active
-    {
-        let permissions = member.record.permissions;
-        return Ok(Some(Standing { role: member.record.role, permissions }));
+    let scope = key.permissions.role();
+    if maker.account.id == key.account_id {
+        let role = scope.min(maker.role);
+        return Ok(Some(Standing { role, permissions: maker.permissions.clone() }));
     }
-    let mut above = account.parent_account_id;
-    for _ in 0..limits::ACCOUNT_DEPTH_MAX {
-        let Some(id) = above else { return Ok(None) };
-        if let Some(member) = store.members().find(user, id).await?
-            && member.status == member::Status::Active
-            && member.role == Role::Admin
-        {
-            let permissions = member.record.permissions;
-            return Ok(Some(Standing { role: Role::Admin, permissions }));
-        }
-        above = store.accounts().find(id).await?.and_then(|parent| parent.parent_account_id);
+    if scope != Role::Admin || !maker.above.contains(&key.account_id) {
+        return Ok(None);
     }
-    Ok(None)
+    let at_home = store.members().standing(key.user_id, key.account_id).await?;
+    let is_admin = at_home.is_some_and(|standing| standing.role == Role::Admin);
+    Ok(is_admin.then(|| Standing { role: Role::Admin, permissions: Map::new() }))
 }

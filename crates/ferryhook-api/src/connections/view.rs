@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ferryhook_core::connection::{DestinationType, Method, OrderingPolicy, PipelineOrder, Status};
+use ferryhook_core::destination_auth::{self, AuthStyle, DestinationAuth, Kind};
 use ferryhook_core::id::{AccountId, ConnectionId, SourceId};
 use ferryhook_core::{Connection, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub struct NewConnection {
     pub method: Option<Method>,
     /// Sent with each request. Their values are not shown again.
     pub headers: Option<BTreeMap<String, String>>,
+    /// How it shows the destination who sends, beside the signature. Its secrets are not shown again.
+    pub auth: Option<NewAuth>,
     /// Types that are wanted, with wildcards such as `order.*`; all if nothing is said.
     pub event_types: Option<Vec<String>>,
     /// Which events are wanted: rules with path, operator and value, in groups.
@@ -49,6 +52,42 @@ pub struct NewConnection {
     /// What requests are signed with; one is made up where none is given.
     #[schema(min_length = 1, max_length = 1024)]
     pub signing_secret: Option<String>,
+}
+
+/// What a destination is shown. Each type has its own fields.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = NewDestinationAuth)]
+pub struct NewAuth {
+    pub r#type: Kind,
+    /// `header`: its name and its value.
+    pub name: Option<String>,
+    pub value: Option<String>,
+    /// `basic`: who, and their password.
+    pub username: Option<String>,
+    pub password: Option<String>,
+    /// `bearer`.
+    pub token: Option<String>,
+    /// `oauth2`: where a token is fetched, and as whom.
+    pub token_url: Option<String>,
+    pub client_id: Option<String>,
+    pub client_secret: Option<String>,
+    pub scope: Option<String>,
+    pub audience: Option<String>,
+    pub auth_style: Option<AuthStyle>,
+    /// More fields of the form in which a token is asked for.
+    pub parameters: Option<BTreeMap<String, String>>,
+    /// `mtls`, and beside any other.
+    pub client_certificate: Option<NewCertificate>,
+}
+
+/// A client certificate with its key, both in PEM.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = NewDestinationAuthCertificate)]
+pub struct NewCertificate {
+    pub certificate: String,
+    pub private_key: String,
 }
 
 /// Events that agree in a key are delivered one after the other.
@@ -96,8 +135,9 @@ pub struct ConnectionView {
     /// The names are true, the values are redacted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Whether it proves itself to the destination with more than a signature.
-    pub has_auth: bool,
+    /// How it shows the destination who sends, beside the signature; without its secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<destination_auth::View>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub event_types: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,7 +182,9 @@ impl From<&Connection> for ConnectionView {
             destination_url: connection.destination_url.clone(),
             method: connection.method,
             headers: connection.headers.iter().map(hidden).collect(),
-            has_auth: connection.auth.is_some(),
+            auth: connection.auth.as_ref().and_then(|auth| {
+                DestinationAuth::parse(auth.expose()).ok().map(|auth| auth.view())
+            }),
             event_types: connection.event_types.clone(),
             filters: json(&connection.filters),
             transform: json(&connection.transform),

@@ -66,6 +66,14 @@ sources:
     connections:
       - { name: "true", url: "https://example.com", ordering: { key: body.a, policy: park } }
       - { name: "null", url: "https://example.com", ordering: { key: body.a } }
+      - name: token
+        url: https://example.com
+        auth:
+          type: oauth2
+          tokenUrl: https://login.example.com/token
+          clientId: we
+          clientSecret: hush
+          parameters: { resource: quiet }
 "#;
 
 /// What is written down makes the same again, and gives nothing away.
@@ -82,6 +90,18 @@ async fn an_export_changes_nothing_when_it_is_applied() {
         url: https://example.com
         ordering:
           key: body.a
+      - name: token
+        url: https://example.com
+        auth:
+          type: oauth2
+          tokenUrl: https://login.example.com/token
+          clientId: we
+          clientSecret:
+            $secret: env:12_TOKEN_AUTH_CLIENT_SECRET
+          authStyle: basic
+          parameters:
+            resource:
+              $secret: env:12_TOKEN_AUTH_PARAMETERS_RESOURCE
       - name: "true"
         url: https://example.com
         ordering:
@@ -142,10 +162,14 @@ async fn an_export_changes_nothing_when_it_is_applied() {
           policy: skip
           skipAfter: 3
     "#);
-    let secrets =
-        [("SHOP_ONE_SIGNING_SECRET", "hush"), ("SHOP_ONE_WAREHOUSE_AUTHORIZATION", "open sesame")];
+    let secrets = [
+        ("SHOP_ONE_SIGNING_SECRET", "hush"),
+        ("SHOP_ONE_WAREHOUSE_AUTHORIZATION", "open sesame"),
+        ("12_TOKEN_AUTH_CLIENT_SECRET", "hush"),
+        ("12_TOKEN_AUTH_PARAMETERS_RESOURCE", "quiet"),
+    ];
     let outcome = desk.apply(&written, &secrets).await;
-    assert_eq!((outcome.changes.as_slice(), outcome.unchanged), (&[][..], 5));
+    assert_eq!((outcome.changes.as_slice(), outcome.unchanged), (&[][..], 6));
 }
 
 #[tokio::test]
@@ -154,4 +178,45 @@ async fn nothing_is_written_down_as_nothing() {
     let written = run(&desk.store).await.unwrap();
     assert_eq!(written, "sources: []\n");
     assert_eq!(desk.apply(&written, &[]).await.changes, []);
+}
+
+/// Every kind has its secrets left out, and says where they go.
+#[tokio::test]
+async fn credentials_are_written_down_without_their_secrets() {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["we.example".to_owned()]).unwrap();
+    let certificate = certificate.self_signed(&key).unwrap().pem();
+    let pem = json!({ "certificate": certificate, "privateKey": key.serialize_pem() });
+    let auths = [
+        json!({ "type": "header", "name": "X-Key", "value": "hush" }),
+        json!({ "type": "basic", "username": "ada", "password": "hush" }),
+        json!({ "type": "bearer", "token": "hush", "clientCertificate": pem }),
+        json!({ "type": "mtls", "clientCertificate": pem }),
+    ];
+    let connections: Vec<_> = auths
+        .iter()
+        .enumerate()
+        .map(|(n, auth)| json!({ "name": format!("c{n}"), "url": "https://example.com", "auth": auth }))
+        .collect();
+    let desk = Desk::new();
+    let wanted = json!({ "sources": [{ "name": "a", "connections": connections }] }).to_string();
+    desk.apply(&wanted, &[]).await;
+    let written = run(&desk.store).await.unwrap();
+    assert!(!written.contains("hush") && !written.contains("PRIVATE KEY"), "{written}");
+    assert!(written.contains("BEGIN CERTIFICATE"), "{written}");
+    let key = key.serialize_pem();
+    let secrets = [
+        ("A_C0_AUTH_VALUE", "hush"),
+        ("A_C1_AUTH_PASSWORD", "hush"),
+        ("A_C2_AUTH_TOKEN", "hush"),
+        ("A_C2_AUTH_CLIENT_CERTIFICATE_PRIVATE_KEY", &key),
+        ("A_C3_AUTH_CLIENT_CERTIFICATE_PRIVATE_KEY", &key),
+    ];
+    let outcome = desk.apply(&written, &secrets).await;
+    assert_eq!((outcome.changes.as_slice(), outcome.unchanged), (&[][..], 5));
+    let without = json!({ "sources": [{ "name": "a", "connections": [
+        { "name": "c0", "url": "https://example.com" },
+    ] }] });
+    let outcome = desk.apply(&without.to_string(), &[]).await;
+    assert_eq!(outcome.changes[0].fields, ["auth"], "what is left out is taken away");
 }

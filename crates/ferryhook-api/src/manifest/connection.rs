@@ -5,6 +5,7 @@ use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::{Headers, Secret, limits, outgoing};
 
+use super::auth;
 use super::reader::At;
 use super::rules::{self, Rules};
 
@@ -14,6 +15,7 @@ pub(crate) const FIELDS: &[&str] = &[
     "status",
     "method",
     "headers",
+    "auth",
     "eventTypes",
     "filters",
     "transform",
@@ -50,6 +52,8 @@ pub struct ConnectionSpec {
     pub status: Option<Status>,
     pub method: Method,
     pub headers: Headers,
+    /// As [`DestinationAuth`](ferryhook_core::destination_auth::DestinationAuth) writes it.
+    pub auth: Option<Secret>,
     pub rules: Rules,
     /// As JSON text, which [`Policy::parse`] has understood.
     pub retry_config: Option<String>,
@@ -78,6 +82,7 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
         .and_then(|at| at.one_of(&[("active", Status::Active), ("paused", Status::Paused)]));
     let method = fields.get("method").and_then(|at| at.one_of(&METHODS)).unwrap_or_default();
     let headers = fields.get("headers").map(|at| headers(&at)).unwrap_or_default();
+    let auth = fields.get("auth").and_then(|at| auth::read(&at, url.as_deref(), &headers));
     let rules = rules::read(&fields);
     let retry_config = fields.get(called("retry")).and_then(|at| retry(&at));
     let timeout_ms = fields
@@ -95,6 +100,7 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
         status,
         method,
         headers,
+        auth,
         rules,
         retry_config,
         timeout_ms,

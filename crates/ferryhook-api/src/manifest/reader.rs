@@ -174,6 +174,11 @@ impl<'a> At<'a> {
 
     /// Written out, or `{"$secret": "env:NAME"}`.
     pub(super) fn secret(&self) -> Option<Secret> {
+        self.secret_within(limits::SECRET_BYTES_MAX)
+    }
+
+    /// The same with another bound.
+    fn secret_within(&self, bytes_max: usize) -> Option<Secret> {
         let secret = match &self.node.value {
             Value::Map(_) => {
                 let fields = self.fields("a reference to a secret", &[super::SECRET])?;
@@ -192,9 +197,8 @@ impl<'a> At<'a> {
             _ => Secret::new(self.text()?),
         };
         let bytes = secret.expose().len();
-        if bytes == 0 || bytes > limits::SECRET_BYTES_MAX {
-            let max = limits::SECRET_BYTES_MAX;
-            self.complain(format!("must have 1 to {max} bytes, not {bytes}"));
+        if bytes == 0 || bytes > bytes_max {
+            self.complain(format!("must have 1 to {bytes_max} bytes, not {bytes}"));
             return None;
         }
         Some(secret)
@@ -202,6 +206,36 @@ impl<'a> At<'a> {
 
     pub(super) fn json(&self) -> Json {
         self.node.value.to_json()
+    }
+
+    /// The same with secrets in place of what refers to them. As deep as the tree, which has a
+    /// bound.
+    pub(super) fn resolved(&self, bytes_max: usize) -> Option<Json> {
+        let Value::Map(fields) = &self.node.value else { return Some(self.json()) };
+        if fields.iter().any(|(name, _)| name.text == super::SECRET) {
+            return Some(self.secret_within(bytes_max)?.expose().into());
+        }
+        let fields = fields.iter().map(|(name, node)| {
+            let value = self.field(&name.text, node).resolved(bytes_max);
+            (name.text.clone(), value)
+        });
+        let fields: Vec<_> = fields.collect(); // all of them, for the complaints
+        let fields = fields.into_iter().map(|(name, value)| Some((name, value?)));
+        fields.collect::<Option<_>>().map(Json::Object)
+    }
+
+    /// What is there under a path such as `clientCertificate.privateKey`, as far as it leads; and
+    /// the rest of the path.
+    pub(super) fn within<'p>(&self, path: &'p str) -> (At<'a>, &'p str) {
+        let (mut at, mut rest) = (self.clone(), path);
+        while let Value::Map(fields) = &at.node.value {
+            let (name, behind) = rest.split_once('.').unwrap_or((rest, ""));
+            let Some((_, node)) = fields.iter().find(|(field, _)| field.text == name) else {
+                break;
+            };
+            (at, rest) = (at.field(name, node), behind);
+        }
+        (at, rest)
     }
 
     /// What a rule of the domain says about a value; its error is the complaint.

@@ -340,3 +340,106 @@ fn complaints_about_proof() {
     // Where the provider brings its secret, there is none yet.
     parse("sources: [{ name: a, provider: asana, verificationMode: reject }]");
 }
+
+#[test]
+fn credentials_are_read_with_their_secrets() {
+    let text = r#"
+        sources:
+          - name: a
+            connections:
+              - name: b
+                url: https://example.com
+                auth:
+                  type: oauth2
+                  tokenUrl: https://login.example.com/token
+                  clientId: we
+                  clientSecret: { "$secret": "env:OURS" }
+                  scope:
+                  parameters: { resource: { "$secret": "env:RESOURCE" } }
+    "#;
+    let expected = ["OURS", "RESOURCE"].map(str::to_owned);
+    assert_eq!(variables(text), BTreeSet::from(expected));
+    let manifest = parse_with(text, &[("OURS", "hush"), ("RESOURCE", "r")]).unwrap();
+    let auth = manifest.sources[0].connections[0].auth.as_ref().unwrap();
+    assert_eq!(
+        auth.expose(),
+        r#"{"type":"oauth2","tokenUrl":"https://login.example.com/token","clientId":"we","clientSecret":"hush","authStyle":"basic","parameters":{"resource":"r"}}"#
+    );
+}
+
+/// Each at the field that has to be mended, and without what stands in it.
+#[test]
+fn complaints_about_credentials() {
+    let said = [
+        "auth: hush",
+        "auth: {}",
+        "auth: { type: magic }",
+        "auth: { type: bearer }",
+        "auth: { type: bearer, token: hush, user: hush }",
+        "auth: { type: bearer, token: [hush] }",
+        "auth: { type: bearer, token: { $secret: env:NOBODY } }",
+        "auth: { type: basic, username: { $secret: env:NOBODY }, password: { $secret: hush } }",
+        "auth: { type: header, name: Host, value: hush }",
+        "headers: { Authorization: hush }\nauth: { type: bearer, token: hush }",
+        "headers: { x-key: hush }\nauth: { type: header, name: X-Key, value: hush }",
+        "auth: { type: oauth2, tokenUrl: 'http://10.0.0.1/', clientId: a, clientSecret: hush }",
+        "auth: { type: oauth2, tokenUrl: 'ftp://a.b/', clientId: a, clientSecret: hush }",
+        "auth: { type: mtls, clientCertificate: { certificate: hush, privateKey: hush } }",
+    ]
+    .map(about_connection);
+    let said = said.join("\n").replace("sources[0].connections[0].", "");
+    assert!(!said.contains("hush"), "{said}");
+    insta::assert_snapshot!(said, @"
+    6:15: auth: must be a map, not text
+    6:15: auth: type is missing
+    6:23: auth.type: must be one of header, basic, bearer, oauth2, mtls
+    6:15: auth: token is missing
+    6:50: auth.user: is no field of this type
+    6:38: auth.token: must be text
+    6:49: auth.token.$secret: the environment has no variable NOBODY
+    6:51: auth.username.$secret: the environment has no variable NOBODY
+    6:86: auth.password.$secret: must be env: and the name of a variable
+    6:37: auth.name: cannot be used: Host belongs to the transport of each request and cannot be set
+    7:15: auth: sets the header authorization, which stands in headers too
+    7:15: auth: sets the header X-Key, which stands in headers too
+    6:41: auth.tokenUrl: cannot be called: 10.0.0.1 is not a public address
+    6:41: auth.tokenUrl: cannot be called: only http and https URLs can be called
+    6:63: auth.clientCertificate.certificate: is not PEM: it has no -----BEGIN
+    ");
+}
+
+#[test]
+fn a_certificate_has_its_own_key_and_goes_over_tls() {
+    let pair = || {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let params = rcgen::CertificateParams::new(vec!["we.example".to_owned()]).unwrap();
+        (params.self_signed(&key).unwrap().pem(), key.serialize_pem())
+    };
+    let ((certificate, key), (_, other)) = (pair(), pair());
+    let told = |url: &str, key: &str| {
+        let pem = json!({ "certificate": certificate, "privateKey": key });
+        let auth = json!({ "type": "mtls", "clientCertificate": pem });
+        let connection = json!({ "name": "b", "url": url, "auth": auth });
+        let text = json!({ "sources": [{ "name": "a", "connections": [connection] }] }).to_string();
+        parse_with(&text, &[]).err().map(|said| said.split_once(": ").unwrap().1.to_owned())
+    };
+    assert_eq!(told("https://example.com", &key), None);
+    assert_eq!(
+        told("https://example.com", &other).as_deref(),
+        Some(
+            "sources[0].connections[0].auth.clientCertificate.privateKey: does not belong to the \
+             certificate"
+        )
+    );
+    assert_eq!(
+        told("https://example.com", &certificate).as_deref(),
+        Some(
+            "sources[0].connections[0].auth.clientCertificate.privateKey: holds no private key in \
+             PEM (PKCS #8, PKCS #1 or SEC 1, without a passphrase)"
+        )
+    );
+    assert_eq!(
+        told("http://example.com", &key).as_deref(),
+        Some("sources[0].connections[0].auth.clientCertificate: can be shown over https only")
+    );
+}

@@ -40,6 +40,9 @@ impl Sketch {
         let names: Vec<_> = names.rev().map(str::to_owned).collect();
         let mut failures = vec![Code::Validation, Code::RateLimited, Code::Internal];
         failures.push(Code::Unavailable);
+        if route.is_mutating() {
+            failures.push(Code::Conflict);
+        }
         if route.access != Access::Public {
             failures.extend([Code::Unauthorized, Code::Forbidden]);
         }
@@ -62,7 +65,7 @@ impl Sketch {
             let about = "Makes the call safe to repeat: the same key within 24 hours gets the \
                          answer of the first call.";
             sketch.header("Idempotency-Key", about);
-            sketch.failures.extend([Code::Conflict, Code::IdempotencyKeyReused]);
+            sketch.failures.push(Code::IdempotencyKeyReused);
         }
         sketch
     }
@@ -133,7 +136,12 @@ impl Sketch {
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)));
         let bytes = RefOr::T(Schema::Object(bytes.build()));
-        self.answer(StatusCode::OK, about, "*/*", bytes);
+        let content = ContentBuilder::new().schema(Some(bytes)).build();
+        let response = ResponseBuilder::new()
+            .description(about)
+            .content("application/octet-stream", content.clone())
+            .content("*/*", content);
+        self.answers.push((StatusCode::OK, response.build()));
     }
 
     pub fn gives_page(&mut self, about: &str) {

@@ -40,6 +40,9 @@ async fn a_living_process_says_so() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/healthz").await, @r#"
     200 OK
     content-type: application/json
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 18
 
@@ -52,6 +55,9 @@ async fn a_ready_process_says_so() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/readyz").await, @r#"
     200 OK
     content-type: application/json
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 18
 
@@ -64,6 +70,10 @@ async fn an_unready_process_says_why() {
     let app = app(Readiness::new(|| ready(Err("The store is away.".into()))));
     insta::assert_snapshot!(ask(app, "GET", "/readyz").await, @r#"
     503 Service Unavailable
+    retry-after: 1
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     content-type: application/problem+json
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 159
@@ -93,6 +103,9 @@ async fn metrics_name_the_build() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/metrics").await, @r#"
     200 OK
     content-type: text/plain; version=0.0.4; charset=utf-8
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 141
 
@@ -106,6 +119,9 @@ async fn metrics_name_the_build() {
 async fn an_unknown_address_is_a_problem() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/nowhere").await, @r#"
     404 Not Found
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     content-type: application/problem+json
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 162
@@ -118,6 +134,9 @@ async fn an_unknown_address_is_a_problem() {
 async fn a_wrong_method_is_a_problem() {
     insta::assert_snapshot!(ask(ready_app(), "DELETE", "/healthz").await, @r#"
     405 Method Not Allowed
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     content-type: application/problem+json
     x-request-id: req_-OhqqeV-vdbDJw05
     allow: GET,HEAD

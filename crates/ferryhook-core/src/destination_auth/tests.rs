@@ -2,11 +2,11 @@ use serde_json::json;
 
 use super::*;
 
-fn parse(json: Value) -> Result<DestinationAuth, String> {
+fn parse(json: &Value) -> Result<DestinationAuth, String> {
     DestinationAuth::parse(&json.to_string()).map_err(|bad| bad.to_string())
 }
 
-fn bad(json: Value) -> String {
+fn bad(json: &Value) -> String {
     parse(json).unwrap_err()
 }
 
@@ -36,7 +36,7 @@ fn all() -> [Value; 5] {
 #[test]
 fn what_is_written_is_read_and_written_the_same() {
     for written in all() {
-        let auth = parse(written.clone()).unwrap();
+        let auth = parse(&written).unwrap();
         assert_eq!(auth.to_text().expose(), written.to_string());
         assert_eq!(DestinationAuth::parse(auth.to_text().expose()).unwrap(), auth);
     }
@@ -48,9 +48,9 @@ fn one_meaning_has_one_text() {
     let one = json!({ "type": "basic", "username": "a", "password": "b" });
     let other =
         json!({ "password": "b", "clientCertificate": null, "username": "a", "type": "basic" });
-    assert_eq!(parse(one).unwrap().to_text(), parse(other).unwrap().to_text());
-    let none = parse(json!({ "type": "basic", "username": "key" })).unwrap();
-    let empty = parse(json!({ "type": "basic", "username": "key", "password": "" })).unwrap();
+    assert_eq!(parse(&one).unwrap().to_text(), parse(&other).unwrap().to_text());
+    let none = parse(&json!({ "type": "basic", "username": "key" })).unwrap();
+    let empty = parse(&json!({ "type": "basic", "username": "key", "password": "" })).unwrap();
     assert_eq!(none, empty);
     assert_eq!(none.to_text().expose(), r#"{"type":"basic","username":"key"}"#);
 }
@@ -58,7 +58,7 @@ fn one_meaning_has_one_text() {
 #[test]
 fn nothing_shows_a_secret() {
     for written in all() {
-        let auth = parse(written).unwrap();
+        let auth = parse(&written).unwrap();
         assert!(!format!("{auth:?}").contains("hush"), "{auth:?}");
         let view = serde_json::to_string(&auth.view()).unwrap();
         assert!(!view.contains("hush"), "{view}");
@@ -69,7 +69,7 @@ fn nothing_shows_a_secret() {
 
 #[test]
 fn the_rest_is_shown() {
-    let views: Vec<_> = all().map(|written| json!(parse(written).unwrap().view())).into();
+    let views: Vec<_> = all().map(|written| json!(parse(&written).unwrap().view())).into();
     let certificate = json!({ "certificate": "-----BEGIN CERTIFICATE-----" });
     assert_eq!(
         views,
@@ -94,7 +94,7 @@ fn the_rest_is_shown() {
 #[test]
 fn headers_are_made() {
     let made = all().map(|written| {
-        let auth = parse(written).unwrap();
+        let auth = parse(&written).unwrap();
         auth.header().map(|(name, value)| format!("{name}: {}", value.expose()))
     });
     let [header, basic, bearer, oauth2, mtls] = made;
@@ -102,7 +102,7 @@ fn headers_are_made() {
     assert_eq!(basic.as_deref(), Some("authorization: Basic YWRhOmh1c2g="));
     assert_eq!(bearer.as_deref(), Some("authorization: Bearer hush"));
     assert_eq!((oauth2, mtls), (None, None));
-    let key = parse(json!({ "type": "basic", "username": "key" })).unwrap();
+    let key = parse(&json!({ "type": "basic", "username": "key" })).unwrap();
     assert_eq!(key.header().unwrap().1.expose(), "Basic a2V5Og==");
 }
 
@@ -181,12 +181,12 @@ fn what_is_wrong_is_said_without_the_secret() {
             "auth.clientCertificate.certificate has more than 16384 bytes",
         ),
     ] {
-        let said = bad(written);
+        let said = bad(&written);
         assert_eq!(said, told);
         assert!(!said.contains("hush") && !said.contains("4711"), "{said}");
     }
     let long = json!({ "type": "bearer", "token": "h".repeat(AUTH_BYTES_MAX) });
-    assert_eq!(bad(long), "auth has more than 65536 bytes");
+    assert_eq!(bad(&long), "auth has more than 65536 bytes");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn what_is_wrong_with_a_grant_is_said() {
     let with = |name: &str, value: Value| {
         let mut written = all()[3].clone();
         written[name] = value;
-        bad(written)
+        bad(&written)
     };
     assert_eq!(with("tokenUrl", json!(null)), "auth.tokenUrl is missing");
     assert_eq!(with("tokenUrl", json!("h".repeat(2049))), "auth.tokenUrl has more than 2048 bytes");
@@ -213,13 +213,13 @@ fn a_certificate_may_come_on_one_line() {
     let one_line = PEM.replace('\n', "\\n");
     let written = json!({ "type": "mtls", "clientCertificate": {
         "certificate": one_line, "privateKey": one_line } });
-    let auth = parse(written).unwrap().client_certificate.unwrap();
+    let auth = parse(&written).unwrap().client_certificate.unwrap();
     assert_eq!((&*auth.certificate, auth.private_key.expose()), (PEM, PEM));
 }
 
 #[test]
 fn a_header_is_set_in_one_place() {
-    let [header, basic, _, oauth2, mtls] = all().map(|written| parse(written).unwrap());
+    let [header, basic, _, oauth2, mtls] = all().map(|written| parse(&written).unwrap());
     let headers = |name: &str| Headers::from_iter([(name, "x")]);
     let told = "auth sets the header authorization, which stands in headers too";
     for auth in [&basic, &oauth2] {
@@ -260,7 +260,7 @@ fn a_token_is_asked_for_with_the_secret_where_it_is_wanted() {
     assert_eq!(asked.authorization, None);
 }
 
-fn granted(answer: Value) -> Result<(String, u64), String> {
+fn granted(answer: &Value) -> Result<(String, u64), String> {
     let token = Token::read(200, answer.to_string().as_bytes());
     token
         .map(|token| (token.authorization.expose().to_owned(), token.lifetime.as_secs()))
@@ -271,13 +271,13 @@ fn granted(answer: Value) -> Result<(String, u64), String> {
 fn a_granted_token_is_read() {
     let bearer = |seconds| Ok(("Bearer abc".to_owned(), seconds));
     let answer = json!({ "access_token": "abc", "token_type": "bearer", "expires_in": 3600 });
-    assert_eq!(granted(answer), bearer(3600));
-    assert_eq!(granted(json!({ "access_token": "abc", "expires_in": "60" })), bearer(60));
-    assert_eq!(granted(json!({ "access_token": "abc", "expires_in": 59.6 })), bearer(59));
-    assert_eq!(granted(json!({ "access_token": "abc" })), bearer(300));
-    assert_eq!(granted(json!({ "access_token": "abc", "expires_in": 1e30 })), bearer(0));
-    assert_eq!(granted(json!({ "access_token": "abc", "expires_in": -1 })), bearer(0));
-    assert_eq!(granted(json!({ "access_token": "abc", "expires_in": 1_000_000 })), bearer(86_400));
+    assert_eq!(granted(&answer), bearer(3600));
+    assert_eq!(granted(&json!({ "access_token": "abc", "expires_in": "60" })), bearer(60));
+    assert_eq!(granted(&json!({ "access_token": "abc", "expires_in": 59.6 })), bearer(59));
+    assert_eq!(granted(&json!({ "access_token": "abc" })), bearer(300));
+    assert_eq!(granted(&json!({ "access_token": "abc", "expires_in": 1e30 })), bearer(0));
+    assert_eq!(granted(&json!({ "access_token": "abc", "expires_in": -1 })), bearer(0));
+    assert_eq!(granted(&json!({ "access_token": "abc", "expires_in": 1_000_000 })), bearer(86_400));
 }
 
 /// What stands in the answer may be anything, so only codes are passed on.

@@ -47,7 +47,9 @@ fn a_subject_ends_now() {
 fn where_a_filter_looks_is_known_and_not_what_for() {
     assert_eq!(paths(r#"{"body": {"email": "ada@example.com"}}"#), ["body.email"]);
     assert_eq!(
-        paths(r#"[{"path": "$.customer.email", "operator": "eq", "value": "ada@example.com"}]"#),
+        paths(
+            r#"[{"path": "$.customer.email", "operator": "equals", "value": "ada@example.com"}]"#
+        ),
         ["$.customer.email"]
     );
     assert_eq!(

@@ -8,9 +8,9 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::plan::Limits;
 use crate::schedule::ScheduleType;
 use crate::{
-    Account, Activity, Answer, Headers, Hook, Invitation, Key, Member, Notification, OauthState,
-    Plan, Session, Ticket, TokenKey, Usage, User, account, answer, invitation, key, member,
-    notification, plan, session, ticket, user,
+    Account, Activity, Answer, DataKey, Headers, Hook, Invitation, Key, Member, Notification,
+    OauthState, Plan, Session, Ticket, TokenKey, Usage, User, account, answer, invitation, key,
+    member, notification, plan, session, ticket, user,
 };
 
 pub fn user() -> User {
@@ -180,6 +180,18 @@ pub fn answer() -> Answer {
         state: answer::State::Done { reply },
         created_at: CREATED,
         expires_at: EXPIRES,
+    }
+}
+
+pub fn data_key() -> DataKey {
+    DataKey {
+        owner_id: "acc_0000000000000001".to_owned(),
+        id: "0123456789abcdef".to_owned(),
+        wrapped: secret("wrapped"),
+        master_id: "3ac8b14c1eec9bfc".to_owned(),
+        former_master_ids: vec!["fedcba9876543210".to_owned()],
+        created_at: CREATED,
+        updated_at: UPDATED,
     }
 }
 

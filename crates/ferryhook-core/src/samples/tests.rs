@@ -314,6 +314,15 @@ fn an_answer() {
     );
 }
 
+#[test]
+fn a_data_key() {
+    stored(
+        &data_key(),
+        "ownerId S, keyId S, wrapped S, masterId S, formerMasterIds? L, createdAt S(iso), \
+         updatedAt S(iso)",
+    );
+}
+
 /// A word that no version of ours wrote means that something is wrong; guessing would hide it.
 #[test]
 fn an_unknown_word_is_an_error() {

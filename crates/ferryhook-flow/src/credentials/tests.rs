@@ -91,7 +91,7 @@ fn way(connection: &Connection, env: &Env) -> Way {
     Way::new(connection.clone(), None, env.now())
 }
 
-fn connection(auth: serde_json::Value) -> Connection {
+fn connection(auth: &serde_json::Value) -> Connection {
     Connection { auth: Some(Secret::new(auth.to_string())), ..samples::connection() }
 }
 
@@ -100,7 +100,7 @@ fn oauth2() -> Connection {
 }
 
 fn named(client: &str) -> Connection {
-    connection(json!({
+    connection(&json!({
         "type": "oauth2",
         "tokenUrl": "https://login.example.com/token",
         "clientId": client,
@@ -123,15 +123,15 @@ async fn what_is_ready_is_shown_as_it_is() {
     let shown = desk.show(&none).await.unwrap();
     assert!(shown.header.is_none() && shown.identity.is_none());
 
-    let header = connection(json!({ "type": "header", "name": "X-Key", "value": "hush" }));
+    let header = connection(&json!({ "type": "header", "name": "X-Key", "value": "hush" }));
     let shown = desk.show(&header).await.unwrap();
     let (name, value) = shown.header.clone().unwrap();
     assert_eq!((name.as_str(), value.to_str().unwrap()), ("x-key", "hush"));
     assert!(!format!("{shown:?}").contains("hush"), "{shown:?}");
 
-    let basic = connection(json!({ "type": "basic", "username": "a", "password": "b" }));
+    let basic = connection(&json!({ "type": "basic", "username": "a", "password": "b" }));
     assert_eq!(desk.shown(&basic).await, "Basic YTpi");
-    let bearer = connection(json!({ "type": "bearer", "token": "hush" }));
+    let bearer = connection(&json!({ "type": "bearer", "token": "hush" }));
     assert_eq!(desk.shown(&bearer).await, "Bearer hush");
     assert_eq!(desk.endpoint.asked(), 0);
 }
@@ -145,7 +145,7 @@ async fn what_nobody_understands_is_not_left_out() {
     assert_eq!(told, format!("{cannot}auth must be a JSON object"));
     let pem = "-----BEGIN CERTIFICATE-----";
     let certificate = json!({ "certificate": pem, "privateKey": pem });
-    let mtls = connection(json!({ "type": "mtls", "clientCertificate": certificate }));
+    let mtls = connection(&json!({ "type": "mtls", "clientCertificate": certificate }));
     let told = desk.shown(&mtls).await;
     assert!(
         told.starts_with(&format!("{cannot}auth.clientCertificate cannot be used: ")),
@@ -239,7 +239,7 @@ async fn an_endpoint_that_fails_is_left_alone_for_a_moment() {
 #[tokio::test]
 async fn an_endpoint_inside_is_not_called() {
     let desk = Desk::at(Endpoint::giving(&[]));
-    let inside = connection(json!({
+    let inside = connection(&json!({
         "type": "oauth2",
         "tokenUrl": "http://169.254.169.254/token",
         "clientId": "we",
@@ -264,17 +264,19 @@ async fn another_configuration_means_another_token() {
 
 #[tokio::test]
 async fn a_token_that_is_refused_is_replaced_but_not_too_often() {
-    let desk = Desk::at(Endpoint::giving(&[("one", 60), ("two", 60)]));
+    let desk = Desk::at(Endpoint::giving(&[("one", 60), ("two", 60), ("three", 60)]));
     let id = oauth2().id;
     let first = desk.show(&oauth2()).await.unwrap().token.unwrap();
     desk.tokens.refused(id, &first);
     assert_eq!(desk.shown(&oauth2()).await, "Bearer one", "another would be no better");
     desk.pass(limits::TOKEN_PAUSE);
-    desk.tokens.refused(id, &first);
     assert_eq!(desk.shown(&oauth2()).await, "Bearer two");
-    desk.pass(limits::TOKEN_PAUSE);
     desk.tokens.refused(id, &first);
+    desk.pass(limits::TOKEN_PAUSE);
     assert_eq!(desk.shown(&oauth2()).await, "Bearer two", "this one nobody refused");
+    let second = desk.show(&oauth2()).await.unwrap().token.unwrap();
+    desk.tokens.refused(id, &second);
+    assert_eq!(desk.shown(&oauth2()).await, "Bearer three", "it was not young any more");
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ enum State {
 
 type Answer = Result<Arc<Held>, String>;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Held {
     authorization: HeaderValue,
     since: Duration,
@@ -117,18 +117,17 @@ impl Tokens {
         Ok((Lent { held: fetched?, is_new: true }, took))
     }
 
-    /// A destination did not take it, so it is not shown again. One that is so young that another
-    /// could not be better stays for a moment: whoever refuses them all must not have us ask for a
-    /// new one each time.
+    /// A destination did not take it, so another is fetched. For a moment it is shown all the same
+    /// if it is young: whoever refuses them all must not have us ask for a new one each time.
     pub(crate) fn refused(&self, connection: Id<Connection>, lent: &Lent) {
-        if self.env.elapsed() < lent.held.since + limits::TOKEN_PAUSE {
-            return;
-        }
         let mut kept = self.kept();
-        let is_it =
-            |slot: &Slot| matches!(&slot.state, State::Have(held) if Arc::ptr_eq(held, &lent.held));
-        if kept.get(&connection).is_some_and(is_it) {
-            kept.remove(&connection);
+        let Some(slot) = kept.get_mut(&connection) else { return };
+        match &slot.state {
+            State::Have(held) if Arc::ptr_eq(held, &lent.held) => {
+                let until = held.until.min(held.since + limits::TOKEN_PAUSE);
+                slot.state = State::Have(Arc::new(Held { until, ..Held::clone(held) }));
+            }
+            _ => {} // it is replaced already, or about to be
         }
     }
 

@@ -6,13 +6,13 @@ use std::time::Duration;
 use ferryhook_core::erasure::{Counts, Matcher, Subject, What};
 use ferryhook_core::replay::{Filter, Position};
 use ferryhook_core::{Erasure, Event, Id, Source, source};
+use ferryhook_store::search::Search;
 use ferryhook_store::{Slice, StoreError, Stored, Window};
 use futures_util::stream::{self, StreamExt};
 
 use super::lease_until;
 use crate::courier::Courier;
 use crate::limits;
-use ferryhook_store::search::Search;
 
 /// As it stands when nothing is left to be deleted; `None` when it was cancelled or is in other
 /// hands.
@@ -204,8 +204,9 @@ impl Job<'_> {
             }
             Err(error) => {
                 self.counts.failed += 1;
-                self.last_error = Some(said(&error));
-                tracing::error!(%error, erasure.id = %self.saved.id, "an event cannot be erased");
+                let said = said(&error);
+                tracing::error!(error = said, erasure.id = %self.saved.id, "not erased");
+                self.last_error = Some(said);
             }
         }
         Ok(())

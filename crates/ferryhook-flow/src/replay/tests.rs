@@ -2,6 +2,7 @@
 //! with tokio's paused time.
 
 mod dead;
+mod erase;
 mod many;
 mod one;
 mod trouble;

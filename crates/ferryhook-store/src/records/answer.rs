@@ -3,7 +3,7 @@
 use ferryhook_core::{Answer, Timestamp};
 
 use crate::key::Key;
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Secrets};
 use crate::tables::Table;
 
 pub(crate) fn key(caller: &str, key_hash: &str) -> Key {
@@ -12,6 +12,12 @@ pub(crate) fn key(caller: &str, key_hash: &str) -> Key {
 
 impl Record for Answer {
     const KIND: Kind = Kind::Answer;
+    /// A reply may hold what is shown only once.
+    const SECRETS: Option<Secrets> = Some(Secrets {
+        owner: Some("accountId"),
+        named_by: &["caller", "keyHash"],
+        attributes: &["reply"],
+    });
 
     fn key(&self) -> Key {
         key(&self.caller, &self.key_hash)

@@ -16,7 +16,7 @@ use ferryhook_core::{
 use super::*;
 use crate::engine::Row;
 use crate::key::{IndexKey, Key, Part};
-use crate::record::{Kind, Record, Stored, item_of};
+use crate::record::{Kind, Record, Secrets, Stored, item_of};
 use crate::tables::Index;
 use crate::value::{Item, Name, Number, Value};
 
@@ -32,6 +32,7 @@ struct Sample {
     item: Item,
     content: &'static [&'static str],
     mirror: Vec<(Name, Value)>,
+    secrets: Option<Secrets>,
 }
 
 /// Also checks that the record comes back from its item as it went in.
@@ -49,6 +50,7 @@ fn sample<T: Record + PartialEq + Debug>(record: &T) -> Sample {
         item,
         content: T::CONTENT,
         mirror: record.mirror(),
+        secrets: T::SECRETS,
     }
 }
 
@@ -76,6 +78,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::oauth_state()),
         sample(&Unique::key_hash(&samples::key())),
         sample(&samples::replay()),
+        sample(&samples::data_key()),
         sample(&samples::answer()),
         sample(&samples::session()),
         sample(&samples::ticket()),
@@ -276,6 +279,58 @@ fn content_is_among_the_attributes_and_in_no_index() {
     }
 }
 
+/// A secret that is misspelt would be stored in the open, and one that stands in a key is found
+/// there.
+#[test]
+fn secrets_are_among_the_attributes_and_in_no_key() {
+    for sample in full() {
+        let Some(secrets) = sample.secrets else { continue };
+        let shape = sample.key.table.shape();
+        let mut keyed = vec![Some(shape.partition), shape.sort];
+        let indexes = sample.key.table.indexes().map(Index::shape);
+        keyed.extend(indexes.flat_map(|shape| [Some(shape.partition), shape.sort]));
+        for name in secrets.attributes {
+            assert!(sample.item.get(name).is_some(), "{} {name}", sample.kind);
+            assert!(!sample.content.contains(name), "{} {name}", sample.kind);
+            assert!(!secrets.named_by.contains(name), "{} {name}", sample.kind);
+            assert!(!keyed.iter().flatten().any(|key| key.name == *name), "{}", sample.kind);
+        }
+        for name in secrets.named_by.iter().chain(&secrets.owner) {
+            assert!(matches!(sample.item.get(name), Some(Value::Text(_))), "{name}");
+        }
+    }
+}
+
+/// Whatever a sample calls a secret is sealed, is a hash, or is wrapped already.
+#[test]
+fn no_secret_is_left_in_the_open() {
+    let open: Vec<_> = full()
+        .iter()
+        .flat_map(|sample| {
+            let sealed = sample.secrets.map_or(&[] as &[_], |secrets| secrets.attributes);
+            let open = sample.item.iter().filter(|(name, _)| !sealed.contains(&&**name));
+            let open = open.filter(|(_, value)| format!("{value:?}").contains("hush"));
+            open.map(|(name, _)| format!("{} {name}", sample.kind)).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(
+        open,
+        [
+            "user passwordHash",
+            "user recoveryCodes", // hashes
+            "key keyHash",
+            "oauth state state",  // its key; see there
+            "unique value value", // a key's hash
+            "data key wrapped",
+            "session familyHash",
+            "session tokenHashes",
+            "session replacedHashes",
+            "ticket ticketHash",
+            "invitation tokenHash",
+        ]
+    );
+}
+
 /// A mirror is for other readers; under a name of the record itself it would come back changed.
 #[test]
 fn mirrors_have_names_of_their_own() {
@@ -317,11 +372,13 @@ fn keys_are_those_the_tables_document() {
             "hush-state ",
             "UNIQUE#KEYHASH#hush-key-hash UNIQUE",
             "ACC#acc_0000000000000001 RPL#rpl_-OhqqeV-00000001",
+            "DATAKEYS#00 acc_0000000000000001",
             "ANSWER#key_0000000000000001#0a1b ANSWER",
             "USER#usr_0000000000000001 SESS#ses_0000000000000001",
             "TICKET#hush-ticket-hash TICKET",
             "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
             "ACC#acc_0000000000000001 INV#inv_0000000000000001",
+            "ACC#acc_0000000000000001 ERASE#era_-OhqqeV-00000001",
         ]
     );
 }
@@ -367,6 +424,7 @@ fn index_keys_are_those_the_tables_document() {
             "EventById RPLID#rpl_-OhqqeV-00000001 REPLAY",
             "Due REPLAYS 1767229200000",
             "AccountStatus acc_0000000000000001 accepted",
+            "SourceOrConnectionById ERASURES era_-OhqqeV-00000001",
         ]
     );
 }

@@ -3,13 +3,15 @@
 use ferryhook_core::{Timestamp, TokenKey};
 
 use crate::key::Key;
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Secrets};
 use crate::tables::Table;
 
 pub(crate) const PARTITION: &str = "TOKENKEYS";
 
 impl Record for TokenKey {
     const KIND: Kind = Kind::TokenKey;
+    const SECRETS: Option<Secrets> =
+        Some(Secrets { owner: None, named_by: &["keyId"], attributes: &["privateKey"] });
 
     fn key(&self) -> Key {
         Key::new(Table::Main, PARTITION, format!("{}#{}", self.created_at, self.id))

@@ -4,7 +4,7 @@ use ferryhook_core::user::Identity;
 use ferryhook_core::{Id, User};
 
 use crate::key::{IndexKey, Key};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Secrets};
 use crate::tables::{Index, Table};
 
 pub(crate) fn partition(id: Id<User>) -> String {
@@ -36,6 +36,10 @@ pub(crate) fn identity_value(identity: Identity, id: &str) -> String {
 impl Record for User {
     const KIND: Kind = Kind::User;
     const VERSION: u8 = 2;
+    /// What is the user's alone is sealed with a key of their own, in whatever account they work:
+    /// name the attribute here. A password's hash is not among them: it opens nothing.
+    const SECRETS: Option<Secrets> =
+        Some(Secrets { owner: Some("userId"), named_by: &["userId"], attributes: &["totpSecret"] });
 
     fn key(&self) -> Key {
         key(self.id)

@@ -64,9 +64,17 @@ impl Installation<'_> {
     }
 
     /// The owner becomes a person: with the new address, and without the one it had. Refused if
-    /// anybody changed the owner meanwhile.
-    pub async fn hand_over(&self, was: &Stored<User>, now: &User) -> Result<(), UniqueError> {
+    /// anybody changed the owner meanwhile. `unmarked` is the account, if it has no marker yet.
+    pub async fn hand_over(
+        &self,
+        was: &Stored<User>,
+        now: &User,
+        unmarked: Option<Id<Account>>,
+    ) -> Result<(), UniqueError> {
         let mut batch = Batch::new().insert(&Unique::email(&now.email, &now.id)).replace(was, now);
+        if let Some(account) = unmarked {
+            batch = batch.insert(&Unique::installation(account));
+        }
         let old = unique::key(&user::email_value(&was.email));
         if let Some(marker) = self.0.find::<Unique>(&old).await? {
             batch = batch.delete(&marker);

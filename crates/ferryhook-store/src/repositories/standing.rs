@@ -12,6 +12,8 @@ use crate::record::Stored;
 #[derive(Debug, Clone)]
 pub struct Standing {
     pub account: Stored<Account>,
+    /// Those above it, from its parent up to the root.
+    pub above: Vec<Id<Account>>,
     /// The account's own, or that of one above it which is worse off.
     pub status: account::Status,
     pub role: Role,
@@ -32,6 +34,7 @@ impl Members<'_> {
     ) -> Result<Option<Standing>, StoreError> {
         let mut lineage = self.0.accounts().lineage(account).await?.into_iter();
         let Some(account) = lineage.next() else { return Ok(None) };
+        let above: Vec<_> = lineage.as_slice().iter().map(|above| above.id).collect();
         let mut place = self.active(user, account.id).await?;
         let mut through = account.id;
         let mut status = account.status;
@@ -46,6 +49,7 @@ impl Members<'_> {
         }
         Ok(place.map(|(role, permissions)| Standing {
             account,
+            above,
             status,
             role,
             permissions,

@@ -1,7 +1,9 @@
-//! Count: how many events a replay would be about, before anything is done.
+//! Count: how many events a replay or an erasure would be about, before anything is done.
 
+use ferryhook_core::erasure::What;
 use ferryhook_core::event_types::BadPattern;
-use ferryhook_core::replay::{Position, Selection};
+use ferryhook_core::filter::BadFilter;
+use ferryhook_core::replay::{Filter, Position, Selection};
 use ferryhook_core::{Account, Id};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +28,8 @@ pub struct Count {
 pub enum CountError {
     #[error(transparent)]
     Pattern(#[from] BadPattern),
+    #[error(transparent)]
+    Filter(#[from] BadFilter),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -57,6 +61,42 @@ pub async fn count(
                 count.next = None;
             }
         }
+    }
+    Ok(count)
+}
+
+/// Of the events that an erasure means; what was refused at the door is erased as well, and not
+/// counted.
+pub async fn count_erased(
+    store: &Store,
+    account: Id<Account>,
+    what: &What,
+    after: Option<Position>,
+) -> Result<Count, CountError> {
+    let subject = match what {
+        What::Events { ids } => {
+            let named = Selection::Ids { ids: ids.clone() };
+            return count(store, account, &named, after).await;
+        }
+        What::Subject { subject } => subject,
+    };
+    let mut count = Count { matched: 0, looked_at: 0, next: None };
+    let Some(matcher) = subject.matcher()? else { return Ok(count) };
+    let filter = Filter {
+        source_id: subject.source_id,
+        from: subject.from,
+        to: subject.to,
+        ..Filter::default()
+    };
+    let mut search = Search::oldest_first(account, &filter)?.after(after);
+    while !search.is_over() && count.looked_at < COUNTED_MAX as u64 {
+        let found = search.look(store, PAGE).await?;
+        count.matched += found.events.iter().filter(|event| matcher.means(event)).count() as u64;
+        count.looked_at += found.looked_at as u64;
+        count.next = found.last.or(count.next);
+    }
+    if search.is_over() {
+        count.next = None;
     }
     Ok(count)
 }

@@ -294,6 +294,10 @@ const NAMES: &[&str] = &[
     "erased",
     "lookedAt",
     "outcome",
+    // Data keys
+    "wrapped",
+    "masterId",
+    "formerMasterIds",
 ];
 
 #[cfg(test)]

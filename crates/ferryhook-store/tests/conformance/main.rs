@@ -20,6 +20,7 @@ mod probe;
 mod yielding;
 
 mod answers;
+mod erasures;
 mod gateway;
 mod ledger;
 mod lists;
@@ -31,6 +32,7 @@ mod rows;
 mod service;
 mod sign_in;
 mod triggers;
+mod vault;
 
 /// How each engine is had. An error skips the case and is printed as its reason.
 mod engines {
@@ -61,34 +63,55 @@ mod engines {
     #[cfg(feature = "aws")]
     pub(crate) use server::dynamo;
 
+    /// For cases that change what all rows of a store share: theirs is nobody else's.
+    pub(crate) mod alone {
+        #[cfg(feature = "aws")]
+        pub(crate) use super::server::dynamo_alone as dynamo;
+        pub(crate) use super::{embedded, memory};
+    }
+
     #[cfg(feature = "aws")]
     mod server {
         use ferryhook_store::engine::dynamo::{Dynamo, DynamoConfig};
         use ferryhook_store::schema;
         use tokio::sync::OnceCell;
 
+        use std::sync::atomic::{AtomicU32, Ordering};
+
         use super::{Arc, Env, Opened};
 
         /// All cases share one set of tables, which is new for each run.
         pub(crate) async fn dynamo(env: Env) -> Result<Opened, String> {
             static TABLES: OnceCell<DynamoConfig> = OnceCell::const_new();
-            let endpoint = std::env::var("FERRYHOOK_TEST_DYNAMO")
-                .map_err(|_| "dynamo: FERRYHOOK_TEST_DYNAMO is not set".to_owned())?;
-            let config = TABLES
-                .get_or_init(|| async {
-                    let run = std::process::id();
-                    let config = DynamoConfig {
-                        endpoint: Some(endpoint),
-                        region: Some("us-west-2".into()),
-                        table_prefix: format!("conformance-{run}-"),
-                        ledger_table: format!("conformance-{run}-ledger"),
-                    };
-                    schema::apply(&config, &mut |_| {}).await.unwrap();
-                    config
-                })
-                .await;
+            let endpoint = endpoint()?;
+            let config = TABLES.get_or_init(|| tables(endpoint, "all")).await;
             let engine = Dynamo::open(config.clone(), env).await.unwrap();
             Ok(Opened { engine: Arc::new(engine), keep: Box::new(()) })
+        }
+
+        pub(crate) async fn dynamo_alone(env: Env) -> Result<Opened, String> {
+            static MADE: AtomicU32 = AtomicU32::new(0);
+            let own = format!("own{}", MADE.fetch_add(1, Ordering::Relaxed));
+            let config = tables(endpoint()?, &own).await;
+            let engine = Dynamo::open(config, env).await.unwrap();
+            Ok(Opened { engine: Arc::new(engine), keep: Box::new(()) })
+        }
+
+        fn endpoint() -> Result<String, String> {
+            std::env::var("FERRYHOOK_TEST_DYNAMO")
+                .map_err(|_| "dynamo: FERRYHOOK_TEST_DYNAMO is not set".to_owned())
+        }
+
+        async fn tables(endpoint: String, name: &str) -> DynamoConfig {
+            let run = std::process::id();
+            let config = DynamoConfig {
+                endpoint: Some(endpoint),
+                region: Some("us-west-2".into()),
+                table_prefix: format!("conformance-{run}-{name}-"),
+                ledger_table: format!("conformance-{run}-{name}-ledger"),
+            };
+            schema::apply(&config, &mut |_| {}).await.unwrap();
+            config
         }
     }
 }
@@ -100,12 +123,12 @@ conformance!(dynamo);
 
 /// Turns each case into a test of its own, named `engine::case`.
 macro_rules! tests {
-    ($engine:ident; $($module:ident: $($case:ident,)* ;)*) => {
+    ($engine:path; $($module:ident: $($case:ident,)* ;)*) => {
         $($(
             #[test]
             fn $case() {
                 crate::bench::run(
-                    crate::engines::$engine,
+                    $engine,
                     stringify!($case),
                     crate::$module::$case,
                 );
@@ -120,7 +143,15 @@ macro_rules! conformance {
     ($engine:ident) => {
         mod $engine {
             crate::tests! {
-                $engine;
+                crate::engines::alone::$engine;
+                vault:
+                    another_master_key_is_refused_at_once,
+                    a_rotation_wraps_every_key_anew,
+                    a_rotation_that_was_interrupted_is_noticed_and_finished,
+                ;
+            }
+            crate::tests! {
+                crate::engines::$engine;
                 rows:
                     what_is_inserted_can_be_read,
                     what_was_never_written_is_absent,
@@ -310,6 +341,27 @@ macro_rules! conformance {
                     an_answer_is_kept_for_a_day,
                     an_answer_at_the_bound_is_kept_and_one_above_is_not,
                     of_many_who_ask_at_once_one_does_it,
+                ;
+                erasures:
+                    an_erasure_is_open_until_it_is_over,
+                    an_erasure_is_taken_by_one,
+                    an_erasure_that_ends_forgets_whom_it_was_about,
+                    an_erased_event_leaves_no_key_and_still_keeps_copies_out,
+                    an_erased_event_leaves_another_ones_claim_alone,
+                    an_erased_event_does_not_come_back_with_its_delivery,
+                    an_erased_rejection_is_gone,
+                ;
+                vault:
+                    secrets_are_sealed_below_and_plain_above,
+                    edits_are_sealed,
+                    what_an_older_version_left_in_the_open_is_sealed_when_it_is_written,
+                    what_was_sealed_elsewhere_does_not_open,
+                    what_was_altered_does_not_open,
+                    a_store_without_a_vault_refuses_what_is_sealed,
+                    two_who_make_a_key_at_once_have_the_same,
+                    a_lost_key_is_told,
+                    the_largest_answer_fits_sealed,
+                    what_belongs_to_nobody_is_sealed_too,
                 ;
                 notes:
                     a_change_and_its_line_in_the_log_are_one_commit,

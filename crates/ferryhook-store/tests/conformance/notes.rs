@@ -25,7 +25,7 @@ pub(crate) async fn a_change_and_its_line_in_the_log_are_one_commit(bench: Bench
     let source = bench.source(home);
     noting.sources().create(&source).await.unwrap();
     assert!(noting.has_noted());
-    assert_eq!(log(&bench, home).await, [activity.clone()]);
+    assert_eq!(log(&bench, home).await, std::slice::from_ref(&activity));
     // Had the line been there before, the change would not have happened either.
     let again = bench.store.noting(activity);
     let other = bench.source(home);

@@ -549,7 +549,7 @@ pub(crate) async fn the_owner_is_handed_over_once(bench: Bench) {
         let (store, was) = (bench.store.clone(), was.clone());
         let now = User { email, ..was.record.clone() };
         racers.spawn(async move {
-            let done = store.installation().hand_over(&was, &now).await;
+            let done = store.installation().hand_over(&was, &now, None).await;
             done.map(|()| now.email)
         });
     }
@@ -561,6 +561,6 @@ pub(crate) async fn the_owner_is_handed_over_once(bench: Bench) {
     let other = bench.person().await;
     let was = bench.user_now(owner.id).await;
     let now = User { email: other.email, ..was.record.clone() };
-    let refused = bench.store.installation().hand_over(&was, &now).await;
+    let refused = bench.store.installation().hand_over(&was, &now, None).await;
     assert!(matches!(refused, Err(UniqueError::Taken(_))), "{refused:?}");
 }

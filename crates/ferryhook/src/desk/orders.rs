@@ -5,7 +5,7 @@ use ferryhook_api::connections::Place;
 use ferryhook_core::event::Status;
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::replay::Position;
-use ferryhook_core::{Event, Id, Rejection, Replay, Timestamp};
+use ferryhook_core::{Erasure, Event, Id, Rejection, Replay, Timestamp};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -40,6 +40,16 @@ pub enum Asked {
     },
     ShowReplay(Id<Replay>),
     CancelReplay(Id<Replay>),
+    /// Answered with [`Count`](ferryhook_store::search::Count).
+    CountErasure(Erase, Option<Position>),
+    /// Answered with [`ErasureJob`](ferryhook_api::erasures::ErasureJob), as are the last two.
+    Erase(Erase),
+    /// Answered with a page of [`ErasureJob`](ferryhook_api::erasures::ErasureJob).
+    ListErasures {
+        limit: usize,
+    },
+    ShowErasure(Id<Erasure>),
+    CancelErasure(Id<Erasure>),
     /// Answered with a page of [`EventLine`](ferryhook_api::events::EventLine).
     ListDeadLetters {
         limit: usize,
@@ -113,6 +123,18 @@ pub struct ReplayOne {
     pub event: Id<Event>,
     /// To all that want it when there are none.
     pub to: Vec<String>,
+}
+
+/// What is to be gone for good.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Erase {
+    /// These, or what the filter means when there are none.
+    pub ids: Vec<Id<Event>>,
+    pub filter: Option<String>,
+    pub source: Option<String>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

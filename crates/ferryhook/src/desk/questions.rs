@@ -26,7 +26,7 @@ const REDRIVEN_MAX: usize = 10_000;
 /// Of a list; each takes hundreds of signatures.
 const DIAGNOSED_MAX: usize = 50;
 
-type Answer<T> = Result<T, Complaint>;
+pub(super) type Answer<T> = Result<T, Complaint>;
 
 impl Desk {
     pub async fn answer(&self, asked: Asked) -> Answer<Value> {
@@ -52,6 +52,16 @@ impl Desk {
             Asked::ListReplays { limit } => said(self.list_replays(account, limit).await?),
             Asked::ShowReplay(id) => said(self.show_replay(account, id).await?),
             Asked::CancelReplay(id) => said(self.cancel_replay(account, id).await?),
+            Asked::CountErasure(order, after) => {
+                said(self.count_erasure(account, &order, after).await?)
+            }
+            Asked::Erase(_) if owner.is_none() => {
+                Err(Complaint::NotFound("there is nothing here yet to erase".to_owned()))
+            }
+            Asked::Erase(order) => said(self.erase(account, &order).await?),
+            Asked::ListErasures { limit } => said(self.list_erasures(account, limit).await?),
+            Asked::ShowErasure(id) => said(self.show_erasure(account, id).await?),
+            Asked::CancelErasure(id) => said(self.cancel_erasure(account, id).await?),
             Asked::ListDeadLetters { limit } => said(self.list_dead_letters(account, limit).await?),
             Asked::ListFailures { limit } => said(self.list_failures(account, limit).await?),
             Asked::Redrive(ids) => said(self.redrive_some(account, &ids).await?),
@@ -312,12 +322,12 @@ fn said(answer: impl Serialize) -> Answer<Value> {
     serde_json::to_value(answer).map_err(|error| Complaint::Refused(error.to_string()))
 }
 
-fn newest(limit: usize) -> Slice {
+pub(super) fn newest(limit: usize) -> Slice {
     Slice::newest_first().limit(limit.clamp(1, limits::PAGE_MAX))
 }
 
 /// Whoever reads it asks for more by asking for a longer one.
-fn page<T>(data: Vec<T>, has_more: bool) -> Page<T> {
+pub(super) fn page<T>(data: Vec<T>, has_more: bool) -> Page<T> {
     Page { data, has_more, cursor: None }
 }
 

@@ -5,11 +5,11 @@ use ferryhook_api::works::{Doing, Refusal, Rehearsed, Works};
 use ferryhook_core::explained::{Compared, Explained};
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::verify::doctor::Other;
-use ferryhook_core::{Connection, Event, Id, Rejection, Replay, Source};
+use ferryhook_core::{Connection, Erasure, Event, Id, Rejection, Replay, Source};
 use ferryhook_flow::explain::{self, Trial};
 use ferryhook_flow::ingest::NotReadmitted;
 use ferryhook_flow::replay::OrderError;
-use ferryhook_flow::{ReplayError, dead_letters, replay};
+use ferryhook_flow::{ReplayError, dead_letters, erase, replay};
 use ferryhook_store::{Store, Stored};
 use futures_util::FutureExt;
 
@@ -82,6 +82,20 @@ impl Works for Desk {
             begun.map_err(|error| match error {
                 OrderError::Store(error) => Refusal::Store(error),
                 error @ OrderError::TooMany => Refusal::Conflict(error.to_string()),
+            })
+        }
+        .boxed()
+    }
+
+    fn begin_erasure<'a>(&'a self, store: &'a Store, erasure: &'a Erasure) -> Doing<'a, ()> {
+        async move {
+            let begun = match &self.courier {
+                Some(courier) => courier.erase(store, erasure).await,
+                None => erase::order(store, erasure).await,
+            };
+            begun.map_err(|error| match error {
+                erase::OrderError::Store(error) => Refusal::Store(error),
+                error @ erase::OrderError::TooMany => Refusal::Conflict(error.to_string()),
             })
         }
         .boxed()

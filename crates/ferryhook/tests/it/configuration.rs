@@ -16,12 +16,15 @@ fn check_shows_every_value_and_its_origin() {
     listen                 127.0.0.1:8080               default
     data                   here                         --data
     store                  memory                       ferryhook.toml
+    masterKey              -                            default
+    masterKeyFile          -                            default
     log                    debug                        FERRYHOOK_LOG
     shutdownDelaySeconds   0                            default
     publicUrl              -                            default
     ingest.trustedProxies  -                            default
     ingest.bodySeconds     30                           default
     destinations.allow     -                            default
+    destinations.caFile    -                            default
     dynamo.endpoint        -                            default
     dynamo.region          -                            default
     dynamo.tablePrefix     ferryhook-                   default
@@ -55,6 +58,21 @@ fn an_unknown_flag_is_a_usage_error() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(&folder, &["serve", "--lisen", "x"], &[]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Before anything is opened, and in `config check` too.
+#[test]
+fn authorities_that_cannot_be_read_stop_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ca.pem"), "hello").unwrap();
+    for (arguments, file) in [(["serve"].as_slice(), "ca.pem"), (&["config", "check"], "none.pem")]
+    {
+        let output = run(&folder, arguments, &[("FERRYHOOK_DESTINATION_CA_FILE", file)]);
+        let said = show(&output);
+        assert!(said.starts_with("exit 1\n"), "{said}");
+        assert!(said.contains(&format!("cannot use destinations.caFile {file}")), "{said}");
+    }
+    assert!(!folder.path().join("ferryhook-data").exists());
 }
 
 /// Whoever reads the log should know that deliveries may go inside.

@@ -4,6 +4,7 @@
 //! connections have neither yet. Nor has what cannot be driven from outside in a few seconds:
 //! recovery after hours, a storm of retries, a panic of our own, a lease that ends too early.
 
+mod auth;
 mod changes;
 mod fan_out;
 mod guarded;

@@ -127,6 +127,14 @@ impl Ferry {
         }
     }
 
+    /// Asks it to stop, and tells what it has logged that nobody has read yet.
+    pub fn last_log(mut self) -> String {
+        self.signal("TERM");
+        let mut log = String::new();
+        self.log.read_to_string(&mut log).unwrap();
+        log
+    }
+
     pub fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }

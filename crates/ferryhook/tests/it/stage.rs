@@ -26,8 +26,17 @@ pub struct Stage {
 impl Stage {
     /// May deliver to this machine.
     pub fn new() -> Self {
+        Self::set_up(&[], &[])
+    }
+
+    /// The same with more variables, and with files where it runs.
+    pub fn set_up(variables: &[(&str, &str)], files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let ferry = Ferry::start_in(&folder, &[("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")]);
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let allow = [("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8")];
+        let ferry = Ferry::start_in(&folder, &[&allow, variables].concat());
         Self { ferry, folder, paths: BTreeMap::new() }
     }
 
