@@ -78,7 +78,7 @@ pub async fn create(
     }
     let view = ConnectionView::from(&connection);
     let signing_secret = connection.signing_secret.clone();
-    let deed = details(None::<&ConnectionView>, Some(&view));
+    let deed = details(None::<&Map>, Some(&settings::logged(&view)));
     let id = connection.id;
     let store = caller.noting(&app, "connection_created", "connection", id.as_str(), deed);
     let edits = [Edit::CreateConnection(connection)];

@@ -103,6 +103,11 @@ async fn list(
         Some(text) if !text.is_empty() => Only::Having(Text::new(text)),
         _ => Only::Everything,
     };
+    if let (Some(from), Some(to)) = (query.from, query.to)
+        && from > to
+    {
+        return Err(Problem::invalid("to", "must not lie before from"));
+    }
     let wanted = Wanted {
         filter: Filter {
             source_id,

@@ -30,6 +30,8 @@ pub use source::SourceSpec;
 pub(crate) use source::has_types;
 
 const SECRET: &str = "$secret";
+/// Of JSON that came by itself: what a file has room for inside of a source.
+const DEPTH_MAX: usize = limits::MANIFEST_DEPTH_MAX - 4;
 
 /// Values of the variables that a manifest refers to, by name.
 pub type Secrets = BTreeMap<String, Secret>;
@@ -124,7 +126,11 @@ fn from_json<T>(
     let node = Node::of_fields(body);
     let secrets = Secrets::new();
     let reading = Reading::new(&secrets, guard, Dialect::Api);
-    let spec = read(&At::root(&reading, &node));
+    let root = At::root(&reading, &node);
+    if node.depth() > DEPTH_MAX {
+        root.complain(format!("nests at most {DEPTH_MAX} levels deep"));
+    }
+    let spec = read(&root);
     match (spec, reading.complaints.into_inner()) {
         (Some(spec), complaints) if complaints.is_empty() => Ok(spec),
         (_, complaints) => Err(complaints),

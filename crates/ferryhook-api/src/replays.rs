@@ -142,7 +142,7 @@ pub async fn replay_many(
         (None, Some(filter)) => Selection::filter(filter.into(), app.env.now()),
         _ => return Err(Problem::invalid("", "name either eventIds, or a filter")),
     };
-    let selection = selection.map_err(not_valid)?;
+    let selection = selection.map_err(|error| not_valid(&error))?;
     require_connections(&app, &caller, source, &order.connection_ids).await?;
     if order.dry_run {
         caller.nothing_changed();
@@ -151,7 +151,7 @@ pub async fn replay_many(
     }
     let rate = order.rate_per_second.unwrap_or(bounds::REPLAY_RATE_DEFAULT);
     let replay = Replay::new(caller.account(), selection, order.connection_ids, rate, &app.env);
-    let replay = replay.map_err(not_valid)?;
+    let replay = replay.map_err(|error| not_valid(&error))?;
     let job = ReplayJob::new(&replay, !app.works.is_at_work());
     let details = crate::visit::details(None::<&ReplayJob>, Some(&job));
     let store = caller.noting(&app, "replay_created", "replay", replay.id.as_str(), details);
@@ -167,7 +167,7 @@ async fn require_connections(
     ids: &[Id<Connection>],
 ) -> ApiResult<()> {
     if ids.len() > bounds::REPLAY_CONNECTIONS_MAX {
-        return Err(not_valid(BadSelection::Connections(ids.len())));
+        return Err(not_valid(&BadSelection::Connections(ids.len())));
     }
     for (place, id) in ids.iter().enumerate() {
         let found = app.store.connections().find(*id).await?;
@@ -184,8 +184,8 @@ async fn require_connections(
     Ok(())
 }
 
-fn not_valid(error: BadSelection) -> Problem {
-    let pointer = match &error {
+fn not_valid(error: &BadSelection) -> Problem {
+    let pointer = match error {
         BadSelection::Ids(_) => "/eventIds",
         BadSelection::Connections(_) => "/connectionIds",
         BadSelection::Rate(_) => "/ratePerSecond",

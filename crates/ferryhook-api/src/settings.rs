@@ -6,9 +6,10 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use ferryhook_core::Map;
 use ferryhook_net::problem::FieldError;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -18,6 +19,10 @@ use crate::problem::Problem;
 
 /// What stands in a view where a secret would. Sent back, it means that the secret stays.
 pub const REDACTED: &str = "[redacted]";
+
+/// Of one field in the audit log.
+const LOGGED_BYTES_MAX: usize = 4 * 1024;
+const LOGGED_DEPTH_MAX: usize = 16;
 
 /// A body with the fields of `T`.
 #[derive(Debug, Clone)]
@@ -69,6 +74,34 @@ fn merge(settings: &mut Map, patch: &Map) {
             }
         }
     }
+}
+
+/// A view as the audit log keeps it: what is large in it stands there as its size and its hash, by
+/// which a change still shows.
+pub fn logged(view: &impl Serialize) -> Map {
+    let Ok(Json::Object(fields)) = serde_json::to_value(view) else { return Map::new() };
+    let shortened = |(name, value): (String, Json)| {
+        let text = value.to_string();
+        let is_small = text.len() <= LOGGED_BYTES_MAX && depth(&value) <= LOGGED_DEPTH_MAX;
+        let value = if is_small { value } else { Json::String(outline(&text)) };
+        (name, value)
+    };
+    fields.into_iter().map(shortened).collect()
+}
+
+fn outline(text: &str) -> String {
+    let hash = digest(&SHA256, text.as_bytes());
+    let hash: String = hash.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{} bytes, sha256 {hash}…", text.len())
+}
+
+fn depth(value: &Json) -> usize {
+    let inside = match value {
+        Json::Array(items) => items.iter().map(depth).max(),
+        Json::Object(fields) => fields.values().map(depth).max(),
+        _ => None,
+    };
+    1 + inside.unwrap_or_default()
 }
 
 /// Everything that is wrong, each with its place in the body.

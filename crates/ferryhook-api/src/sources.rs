@@ -7,7 +7,7 @@ use axum::extract::State;
 use ferryhook_core::id::SourceId;
 use ferryhook_core::secret::Previous;
 use ferryhook_core::source::Status;
-use ferryhook_core::{Secret, Source};
+use ferryhook_core::{Map, Secret, Source};
 use ferryhook_store::Stored;
 use ferryhook_store::repositories::Edit;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ pub async fn create(
     let source = Source { created_by: caller.user(), ..source };
     let view = SourceView::new(&source, &address);
     let _turn = change::require_room(&app, &caller).await?;
-    let deed = details(None::<&SourceView>, Some(&view));
+    let deed = details(None::<&Map>, Some(&settings::logged(&view)));
     let store = caller.noting(&app, "source_created", "source", source.id.as_str(), deed);
     let edits = [Edit::CreateSource(source)];
     store.sources().edit(&edits).await?;
@@ -99,7 +99,7 @@ pub async fn create(
     Ok(Created(view))
 }
 
-fn read(app: &App, body: &ferryhook_core::Map) -> ApiResult<SourceSpec> {
+fn read(app: &App, body: &Map) -> ApiResult<SourceSpec> {
     if body.contains_key("connections") {
         let said = "connections are made at /v1/sources/{id}/connections";
         return Err(Problem::invalid("/connections", said));

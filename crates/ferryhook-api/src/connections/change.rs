@@ -11,6 +11,7 @@ use crate::call::{ApiResult, Condition};
 use crate::caller::Caller;
 use crate::owned;
 use crate::router::App;
+use crate::settings::logged;
 use crate::sources;
 use crate::visit::details;
 
@@ -36,7 +37,7 @@ pub(super) async fn change(
             return Ok(was.record);
         }
         let after = ConnectionView::from(&now);
-        let deed = details(Some(&before), Some(&after));
+        let deed = details(Some(&logged(&before)), Some(&logged(&after)));
         let store = caller.noting(app, event_type, "connection", id.as_str(), deed);
         let edits = [Edit::ReplaceConnection(was, now.clone())];
         match store.sources().edit(&edits).await {

@@ -203,3 +203,30 @@ async fn what_a_destination_is_shown_is_changed_and_its_secrets_stay_hidden() {
     let none = trial.patch(&path(&made), json!({ "auth": null })).await.expect(200);
     assert_eq!(none["auth"], Value::Null);
 }
+
+/// A line of the audit log has its bounds too; it says that something large has changed, not what.
+#[tokio::test]
+async fn what_is_large_or_deep_is_stored_or_refused_and_never_fails() {
+    let trial = Trial::new().await;
+    let (source, made) = made(&trial).await;
+    for letter in ["a", "b"] {
+        let code = format!("function transform(p) {{ return p; }} // {}", letter.repeat(100_000));
+        let patch = json!({ "transform": { "type": "javascript", "code": code } });
+        trial.patch(&path(&made), patch).await.expect(200);
+    }
+    let slice = ferryhook_store::Slice::newest_first();
+    let log = trial.app.store.activities().list_by_account(trial.account.id, slice).await.unwrap();
+    let changes = log.rows.iter().filter(|row| row.event_type == "connection_updated");
+    let told: Vec<_> = changes.map(|row| json!(row.details)).collect();
+    assert_eq!(told.len(), 2);
+    assert!(told.iter().all(|details| {
+        let after = details["after"]["transform"].as_str().unwrap();
+        after.contains("sha256") && details["before"]["transform"] != details["after"]["transform"]
+    }));
+    let deep = |levels: usize| {
+        let text = format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    trial.patch(&source, json!({ "config": deep(20) })).await.expect(200);
+    trial.patch(&source, json!({ "config": deep(60) })).await.expect(400);
+}

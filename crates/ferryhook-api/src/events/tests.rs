@@ -89,9 +89,15 @@ async fn lists_find_what_is_asked_for_page_by_page() {
         let found = all(&trial, &format!("{path}&q=%22NUMBER%22:1")).await.0;
         assert_eq!(found.len(), 11, "{path}: 1 and 10 to 19");
     }
+    for far in ["from=0000-01-01T00:00:00Z", "to=9999-12-31T23:59:59Z"] {
+        assert_eq!(all(&trial, &format!("{of_source}&{far}")).await.0.len(), 25);
+        assert_eq!(all(&trial, &format!("/v1/events?limit=4&{far}")).await.0.len(), 25);
+    }
     let neighbour = trial.neighbour().await;
     assert_eq!(all(&neighbour, "/v1/events?limit=4").await.0, [""; 0]);
-    for query in ["q=".to_owned() + &"x".repeat(201), "order=up".into(), "status=lost".into()] {
+    let backwards = "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z".to_owned();
+    let long = "q=".to_owned() + &"x".repeat(201);
+    for query in [backwards, long, "order=up".into(), "status=lost".into()] {
         trial.get(&format!("/v1/events?{query}")).await.expect(400);
     }
 }

@@ -110,6 +110,16 @@ impl Node {
         Self { place: NOWHERE, value }
     }
 
+    /// Of a value that holds no others it is 1.
+    pub(super) fn depth(&self) -> usize {
+        let inside = match &self.value {
+            Value::List(nodes) => nodes.iter().map(Self::depth).max(),
+            Value::Map(fields) => fields.iter().map(|(_, node)| node.depth()).max(),
+            _ => None,
+        };
+        1 + inside.unwrap_or_default()
+    }
+
     pub(super) fn of_fields(fields: &Map) -> Self {
         let field = |(name, value): (&String, &Json)| {
             (Name { place: NOWHERE, text: name.clone() }, Self::of_json(value))

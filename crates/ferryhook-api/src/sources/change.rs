@@ -4,7 +4,7 @@
 
 use ferryhook_core::id::SourceId;
 use ferryhook_core::source::Status;
-use ferryhook_core::{Source, limits};
+use ferryhook_core::{Map, Source, limits};
 use ferryhook_store::repositories::Edit;
 use ferryhook_store::{Slice, Stored};
 use tokio::sync::MutexGuard;
@@ -17,6 +17,7 @@ use crate::caller::Caller;
 use crate::owned;
 use crate::problem::{Code, Problem};
 use crate::router::App;
+use crate::settings::logged;
 use crate::visit::details;
 
 /// Makes it what `turned` says, unless that is what it is.
@@ -40,7 +41,7 @@ pub(crate) async fn change(
         }
         require_types(app, &now).await?;
         let after = SourceView::new(&now, &Address::default());
-        let deed = details(Some(&before), Some(&after));
+        let deed = details(Some(&logged(&before)), Some(&logged(&after)));
         let store = caller.noting(app, event_type, "source", id.as_str(), deed);
         let edits = [Edit::ReplaceSource(was, now.clone())];
         match store.sources().edit(&edits).await {
@@ -72,7 +73,7 @@ pub(super) async fn delete(
         let view = SourceView::new(&was, &Address::default());
         condition.allows(&view.tag())?;
         let edits = apply::removal_edits(&existing(app, was).await?, &app.env);
-        let deed = details(Some(&view), None::<&SourceView>);
+        let deed = details(Some(&logged(&view)), None::<&Map>);
         let store = caller.noting(app, "source_deleted", "source", id.as_str(), deed);
         // One commit, unless there is more than fits beside the line in the log.
         for edits in edits.chunks(limits::batch::ACTIONS_MAX - 1) {
