@@ -7,12 +7,12 @@ use crate::connections::NewConnection;
 use crate::manifest::{CONNECTION_FIELDS, Dialect, SOURCE_FIELDS};
 use crate::sources::NewSource;
 
-fn map(json: Json) -> Map {
+fn map(json: &Json) -> Map {
     json.as_object().unwrap().clone()
 }
 
 fn patched(settings: Json, patch: Json) -> Json {
-    Patch::<NewSource>::of(map(patch)).applied_to(map(settings)).into()
+    Patch::<NewSource>::of(map(&patch)).applied_to(map(&settings)).into()
 }
 
 fn described<T: ToSchema>() -> BTreeSet<String> {
