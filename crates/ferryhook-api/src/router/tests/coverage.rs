@@ -178,6 +178,7 @@ fn understood(route: &Route) -> Option<Value> {
         "members.update" => Some(json!({"role": "viewer"})),
         "rejections.readmit" => Some(json!({"rejectionIds": [missing("rejectionId")]})),
         "connections.test" => Some(json!({"sample": {"body": "{}"}})),
+        "connections.whatIf" => Some(json!({"rules": {}})),
         _ => body(route),
     }
 }
