@@ -64,12 +64,10 @@ impl Courier {
         to: Option<&[Id<Connection>]>,
     ) -> Result<Replayed, ReplayError> {
         let inner = self.inner();
-        let (replayed, lanes) =
-            begin(store, &inner.routes, &inner.env, event, to, || inner.now().wall).await?;
-        for (of, due) in lanes {
-            self.renewed(of, event, due);
-        }
-        Ok(replayed)
+        let now = || inner.now().wall;
+        let tell =
+            |lanes: Lanes| lanes.into_iter().for_each(|(of, due)| self.renewed(of, event, due));
+        begin(store, &inner.routes, &inner.env, event, to, now, tell).await
     }
 }
 
@@ -82,7 +80,7 @@ pub async fn leave(
     event: Id<Event>,
     to: Option<&[Id<Connection>]>,
 ) -> Result<Replayed, ReplayError> {
-    Ok(begin(store, routes, env, event, to, || env.now()).await?.0)
+    begin(store, routes, env, event, to, || env.now(), |_| {}).await
 }
 
 /// Where something begins, when it is due, and its place in the queue.
@@ -95,7 +93,8 @@ async fn begin(
     id: Id<Event>,
     to: Option<&[Id<Connection>]>,
     now: impl Fn() -> Timestamp,
-) -> Result<(Replayed, Lanes), ReplayError> {
+    tell: impl Fn(Lanes),
+) -> Result<Replayed, ReplayError> {
     let mut event = store.events().find(id).await?.ok_or(ReplayError::Unknown(id))?;
     for _ in 0..limits::CONFLICT_TRIES_MAX {
         check(&event)?;
@@ -104,12 +103,19 @@ async fn begin(
         let there = store.deliveries().list_by_event(id, page).await?.rows;
         let drawn = draw(&event, &there, &ways, now(), env);
         if drawn.begun.is_empty() {
-            return Ok((drawn.replayed, Vec::new()));
+            return Ok(drawn.replayed);
         }
         match drawn.write(store, &event, &there, now()).await {
-            Ok(()) => return Ok((drawn.replayed, drawn.lanes)),
+            Ok(()) => {
+                tell(drawn.lanes);
+                return Ok(drawn.replayed);
+            }
             Err(error) if error.is_refused() => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                // It may be written all the same, and then nobody else would look.
+                tell(drawn.lanes);
+                return Err(error.into());
+            }
         }
         // One of its deliveries has moved, or it has.
         let (source, at) = (event.source_id, event.received_at);

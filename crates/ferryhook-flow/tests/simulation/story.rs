@@ -109,8 +109,9 @@ pub(crate) struct Known {
 pub(crate) struct Replay {
     pub(crate) asked: When,
     pub(crate) event: Id<Event>,
-    /// To whom, where that was told.
+    /// To whom, and when that was told. Without it nobody knows: the answer may be what was lost.
     pub(crate) begun: Option<Vec<Id<Connection>>>,
+    pub(crate) told: Option<When>,
 }
 
 /// A time in which a connection was paused and the program knew.
@@ -215,13 +216,14 @@ impl Story {
     pub(crate) fn replay(&self, event: Id<Event>) -> usize {
         let asked = self.tell(format_args!("{event} is to be replayed"));
         let mut told = self.told();
-        told.replays.push(Replay { asked, event, begun: None });
+        told.replays.push(Replay { asked, event, begun: None, told: None });
         told.replays.len() - 1
     }
 
     pub(crate) fn replayed(&self, replay: usize, begun: Vec<Id<Connection>>) {
-        self.tell(format_args!("replay {replay} has begun for {begun:?}"));
-        self.told().replays[replay].begun = Some(begun);
+        let when = self.tell(format_args!("replay {replay} has begun for {begun:?}"));
+        let replay = &mut self.told().replays[replay];
+        (replay.begun, replay.told) = (Some(begun), Some(when));
     }
 
     pub(crate) fn begin(&self) {

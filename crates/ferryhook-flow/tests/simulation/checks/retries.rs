@@ -43,8 +43,10 @@ fn follows(told: &Told, one: &Attempt, next: &Attempt, schedule: &[u64]) -> Opti
         let too_many = usize::from(next.number) > schedule.len() && !told.is_replayed(one.event);
         return too_many.then(|| format!("line {to} is too many"));
     }
+    // It began at some moment between the wish and the answer.
     let again_wanted = |replay: &Replay| {
-        replay.event == one.event && from < replay.asked.line && replay.asked.line < to
+        let is_later = replay.told.is_none_or(|told| from < told.line);
+        replay.event == one.event && is_later && replay.asked.line < to
     };
     if told.replays.iter().any(again_wanted) {
         return None;
