@@ -112,6 +112,11 @@ impl Caller {
         self.visit.noting(app, self.account, Some(self.user()), deed)
     }
 
+    /// See [`Visit::not_for_the_log`].
+    pub fn not_for_the_log(&self) {
+        self.visit.not_for_the_log();
+    }
+
     /// See [`Visit::nothing_changed`].
     pub fn nothing_changed(&self) {
         self.visit.nothing_changed();

@@ -90,7 +90,7 @@ pub async fn claim(
         limits::CLAIM_KEPT_SECONDS_MAX,
     )?;
     // A receiver's claims are its traffic, not a change of what the account has.
-    caller.nothing_changed();
+    caller.not_for_the_log();
     let told = |outcome, token, lease_until| {
         Ok(Found(ClaimTold { key: order.key.clone(), outcome, token, lease_until }))
     };
@@ -108,7 +108,7 @@ pub async fn complete(
     Sent(end): Sent<ClaimEnd>,
 ) -> ApiResult<Done> {
     let key = scoped(&caller, &end.key)?;
-    caller.nothing_changed();
+    caller.not_for_the_log();
     ended(app.store.ledger().complete(&key, end.token).await?)
 }
 
@@ -119,7 +119,7 @@ pub async fn release(
     Sent(end): Sent<ClaimEnd>,
 ) -> ApiResult<Done> {
     let key = scoped(&caller, &end.key)?;
-    caller.nothing_changed();
+    caller.not_for_the_log();
     ended(app.store.ledger().release(&key, end.token).await?)
 }
 

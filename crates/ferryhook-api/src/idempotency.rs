@@ -1,7 +1,8 @@
 //! Calls that may be repeated: under the same `Idempotency-Key` the same caller gets the answer of
 //! the first call, and nothing is done twice.
 //!
-//! Only what worked is kept. What failed has changed nothing, so its repetition is done anew. The
+//! Only what worked, and changed something, is kept: an answer that can be had again for the asking
+//! would only be one more copy of what it shows. What failed has changed nothing, so its repetition is done anew. The
 //! call goes on when its client goes away: the answer has to be there when the client comes back.
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use ferryhook_core::answer::Reply;
 use ferryhook_core::{Account, Answer, Headers, Id};
+use ferryhook_store::Store;
 use ferryhook_store::repositories::{Answering, Asked};
 
 use crate::call;
@@ -78,10 +80,10 @@ pub(crate) async fn run(
     };
     let request = Request::from_parts(parts, Body::from(bytes));
     let (done, answer) = tokio::sync::oneshot::channel();
-    let store = app.store.clone();
+    let (store, visit) = (app.store.clone(), visit.clone());
     app.tasks.spawn("idempotent call", async move {
         let response = next.run(request).await;
-        let _ = done.send(keep(&store, &begun, response).await);
+        let _ = done.send(keep(&store, &begun, &visit, response).await);
     });
     answer.await.map_err(|_| Problem::internal())
 }
@@ -103,11 +105,11 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 /// Writes the answer down before anybody hears it.
-async fn keep(store: &ferryhook_store::Store, begun: &Answer, response: Response) -> Response {
+async fn keep(store: &Store, begun: &Answer, visit: &Visit, response: Response) -> Response {
     let answers = store.answers();
-    if !response.status().is_success() {
+    if !response.status().is_success() || !visit.has_changed_something() {
         if let Err(error) = answers.abandon(begun).await {
-            tracing::warn!(%error, "a failed call keeps its Idempotency-Key until the lease ends");
+            tracing::warn!(%error, "a call keeps its Idempotency-Key until the lease ends");
         }
         return response;
     }

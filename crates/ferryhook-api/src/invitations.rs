@@ -19,7 +19,7 @@ use crate::auth::signup;
 use crate::call::{ApiResult, Asked, Created, Done, Found, In, Listed, Sent};
 use crate::caller::{Caller, Person};
 use crate::mail::letters;
-use crate::members::not_above;
+use crate::members::may_give;
 use crate::page::{self, Sort};
 use crate::problem::{Code, Problem};
 use crate::router::App;
@@ -75,7 +75,7 @@ pub async fn create(
     In(account): In<Id<Account>>,
     Sent(body): Sent<NewInvitation>,
 ) -> ApiResult<Created<InvitationView>> {
-    not_above(&caller, body.role)?;
+    may_give(&caller, body.role)?;
     let email = signup::email(&body.email)?;
     if let Some(user) = app.store.users().find_holder(&email).await?
         && app.store.members().find(user.id, account).await?.is_some()

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use ferryhook_core::member::{Role, Status};
-use ferryhook_core::{Account, Id, Map, Member, User, limits};
+use ferryhook_core::{Account, Id, Map, Member, User, limits, permission};
 use ferryhook_store::repositories::MemberError;
 use ferryhook_store::{Page, Stored};
 use serde::{Deserialize, Serialize};
@@ -155,7 +155,7 @@ fn changed(caller: &Caller, was: &Member, body: MemberChange) -> Result<Member, 
     let mut now = was.clone();
     let is_oneself = caller.user() == was.user_id;
     if let Some(role) = body.role {
-        not_above(caller, role)?;
+        may_give(caller, role)?;
         now.role = role;
     }
     if let Some(status) = body.status {
@@ -173,6 +173,7 @@ fn changed(caller: &Caller, was: &Member, body: MemberChange) -> Result<Member, 
             return Err(Problem::new(Code::Forbidden, said));
         }
         now.permissions = exceptions(caller, permissions)?;
+        gives_nothing_back(caller, was, &now.permissions)?;
         if now.role == Role::Admin && !now.permissions.is_empty() {
             let said = "An administrator may do everything; there are no exceptions.";
             return Err(Problem::invalid("/permissions", said));
@@ -201,6 +202,36 @@ fn exceptions(caller: &Caller, wanted: BTreeMap<String, bool>) -> Result<Map, Pr
         }
     }
     Ok(wanted.into_iter().map(|(pattern, allowed)| (pattern, allowed.into())).collect())
+}
+
+/// What was taken from somebody is given back only by one who has it.
+fn gives_nothing_back(caller: &Caller, was: &Member, now: &Map) -> Result<(), Problem> {
+    for (operation, access) in operations::known() {
+        let Access::Role(needed) = *access else { continue };
+        let gains = permission::may(was.role, now, needed, operation)
+            && !permission::may(was.role, &was.permissions, needed, operation);
+        if gains && !caller.may(needed, operation) {
+            let said = format!("You may not do {operation} yourself.");
+            return Err(Problem::new(Code::Forbidden, said));
+        }
+    }
+    Ok(())
+}
+
+/// Nobody hands out what they do not have: neither a role above their own, nor one that may do
+/// what was taken from them, or what the key they use is not for.
+pub(crate) fn may_give(caller: &Caller, role: Role) -> Result<(), Problem> {
+    not_above(caller, role)?;
+    for (operation, access) in operations::known() {
+        if let Access::Role(needed) = *access
+            && needed <= role
+            && !caller.may(needed, operation)
+        {
+            let said = format!("Not allowed: {role} may do {operation}, and you may not.");
+            return Err(Problem::new(Code::Forbidden, said));
+        }
+    }
+    Ok(())
 }
 
 /// A role cannot hand out, change or remove one above itself.

@@ -118,7 +118,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/connections/{connectionId}/resume", "connections.resume", Role(Member), "Lets go what a connection has held.", connections::resume),
         post("/v1/connections/{connectionId}/rotate-secret", "connections.rotateSecret", Role(Member), "Changes the secret requests are signed with; both sign for a day.", connections::rotate_secret),
         post("/v1/connections/{connectionId}/test", "connections.test", Role(Member), "Tries a connection out with a sample or an event.", connections::test),
-        post("/v1/connections/{connectionId}/what-if", "connections.whatIf", Role(Viewer), "Tries other rules on the last events.", connections::try_rules),
+        post("/v1/connections/{connectionId}/what-if", "connections.whatIf", Role(Member), "Tries other rules on the last events.", connections::try_rules),
 
         get("/v1/events", "events.list", Role(Viewer), "Lists the events of the account.", events::list_all),
         post("/v1/events/replay", "replays.create", Role(Member), "Sends many events again, or counts them first.", replays::replay_many),
@@ -166,7 +166,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/api-keys", "apiKeys.create", Role(Manager), "Makes a key; it is shown once.", keys::create),
         get("/v1/api-keys", "apiKeys.list", Role(Viewer), "Lists keys.", keys::list),
         get("/v1/api-keys/{keyId}", "apiKeys.get", Role(Viewer), "Shows a key, without itself.", keys::show),
-        patch("/v1/api-keys/{keyId}", "apiKeys.update", Role(Manager), "Renames a key, or narrows it.", keys::change),
+        patch("/v1/api-keys/{keyId}", "apiKeys.update", Role(Manager), "Renames a key, or changes which operations it is for.", keys::change),
         delete("/v1/api-keys/{keyId}", "apiKeys.revoke", Role(Manager), "Revokes a key at once.", keys::revoke),
     ]
 }

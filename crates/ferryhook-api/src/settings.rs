@@ -112,24 +112,34 @@ pub fn problem(complaints: Vec<Complaint>) -> Problem {
 
 /// Whether a setting of a source holds something that is nobody's business.
 pub fn is_secretive(setting: &str) -> bool {
-    const PARTS: [&str; 5] = ["password", "secret", "token", "apikey", "appkey"];
-    const WHOLE: [&str; 2] = ["key", "pass"];
+    const PARTS: [&str; 7] =
+        ["password", "passphrase", "secret", "token", "key", "credential", "private"];
+    const PUBLIC: [&str; 3] = ["publickey", "publickeys", "keyid"];
     let lower: String =
         setting.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    WHOLE.contains(&&*lower) || PARTS.iter().any(|part| lower.contains(part))
+    let is_public = PUBLIC.contains(&&*lower);
+    !is_public && (lower == "pass" || PARTS.iter().any(|part| lower.contains(part)))
 }
 
 /// The settings with what is secret in them left out, whatever it is.
 pub fn redacted(settings: &Map) -> Map {
     let shown = |(name, value): (&String, &Json)| {
-        let value = match value {
-            _ if is_secretive(name) => REDACTED.into(),
-            Json::Object(inner) => redacted(inner).into(),
-            value => value.clone(),
+        let value = match is_secretive(name) {
+            true => REDACTED.into(),
+            false => without_secrets(value),
         };
         (name.clone(), value)
     };
     settings.iter().map(shown).collect()
+}
+
+/// As deep as the JSON, whose reader has a bound.
+fn without_secrets(value: &Json) -> Json {
+    match value {
+        Json::Object(inner) => redacted(inner).into(),
+        Json::Array(items) => items.iter().map(without_secrets).collect(),
+        value => value.clone(),
+    }
 }
 
 impl<'de, T> Deserialize<'de> for Written<T> {

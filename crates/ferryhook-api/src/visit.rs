@@ -30,6 +30,7 @@ pub struct Visit {
     /// The request reached us over TLS, as far as we or a trusted proxy can tell.
     pub is_secure: bool,
     accounted: Arc<AtomicBool>,
+    changed: Arc<AtomicBool>,
 }
 
 /// One line of the audit log, without what the visit knows.
@@ -56,6 +57,7 @@ impl Visit {
             request: request.extensions().get::<RequestId>().copied(),
             is_secure: app.settings.is_secure || (trusts && said == Some("https")),
             accounted: Arc::default(),
+            changed: Arc::default(),
         }
     }
 
@@ -68,6 +70,7 @@ impl Visit {
         deed: Deed<'_>,
     ) -> Store {
         self.accounted.store(true, Ordering::Relaxed);
+        self.changed.store(true, Ordering::Relaxed);
         app.store.noting(Activity {
             account_id: account,
             id: Id::new(&app.env),
@@ -88,6 +91,18 @@ impl Visit {
     /// The call was answered and has changed nothing, so there is nothing to write down.
     pub fn nothing_changed(&self) {
         self.accounted.store(true, Ordering::Relaxed);
+    }
+
+    /// It changed something that is work rather than management, such as a claim: the audit log
+    /// would drown in it.
+    pub fn not_for_the_log(&self) {
+        self.accounted.store(true, Ordering::Relaxed);
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it may have changed something.
+    pub(crate) fn has_changed_something(&self) -> bool {
+        self.changed.load(Ordering::Relaxed)
     }
 
     /// Whether it is known what this visit has changed.

@@ -44,7 +44,7 @@ fn a_cursor_leads_nowhere_else() {
         assert!(other.open(Some(&text)).is_err());
     }
     let list = key.of("sources.list", account('a'), &filter);
-    let mut changed = text.clone().into_bytes();
+    let mut changed = text.into_bytes();
     for place in 0..changed.len() {
         let was = changed[place];
         changed[place] = if was == b'A' { b'B' } else { b'A' };

@@ -28,7 +28,7 @@ pub(crate) async fn arrived(
         account_id: source.account_id,
         origin: Origin::Webhook,
         status: Status::Delivered,
-        event_type: Some(if n % 2 == 0 { "order.paid" } else { "user.new" }.to_owned()),
+        event_type: Some(if n.is_multiple_of(2) { "order.paid" } else { "user.new" }.to_owned()),
         dedup_key: None,
         body: format!(r#"{{"number":{n}}}"#).into_bytes().into(),
         payload: None,

@@ -7,11 +7,11 @@ use crate::connections::NewConnection;
 use crate::manifest::{CONNECTION_FIELDS, Dialect, SOURCE_FIELDS};
 use crate::sources::NewSource;
 
-fn map(json: Json) -> Map {
+fn map(json: &Json) -> Map {
     json.as_object().unwrap().clone()
 }
 
-fn patched(settings: Json, patch: Json) -> Json {
+fn patched(settings: &Json, patch: &Json) -> Json {
     Patch::<NewSource>::of(map(patch)).applied_to(map(settings)).into()
 }
 
@@ -38,25 +38,26 @@ fn a_patch_replaces_what_it_names_and_null_removes() {
         json!({ "name": "a", "dedup": "body.id", "config": { "x": 1, "y": { "z": 2 } } });
     let patch = json!({ "name": "b", "dedup": null, "config": { "y": { "z": null, "w": 3 } } });
     let expected = json!({ "name": "b", "config": { "x": 1, "y": { "w": 3 } } });
-    assert_eq!(patched(settings, patch), expected);
+    assert_eq!(patched(&settings, &patch), expected);
     // Null inside of something new leaves no trace either.
-    assert_eq!(patched(json!({}), json!({ "config": { "a": null } })), json!({ "config": {} }));
+    assert_eq!(patched(&json!({}), &json!({ "config": { "a": null } })), json!({ "config": {} }));
 }
 
 #[test]
 fn rules_are_replaced_as_a_whole() {
     let settings = json!({ "transform": { "type": "field_map", "rename": { "a": "b" } } });
     let patch = json!({ "transform": { "type": "passthrough" } });
-    assert_eq!(patched(settings, patch.clone()), patch);
+    assert_eq!(patched(&settings, &patch), patch);
 }
 
 #[test]
 fn what_was_redacted_stays_when_it_is_sent_back() {
-    let config = map(json!({ "password": "p", "nested": { "apiKey": "k" }, "publicKey": "shown" }));
+    let config =
+        map(&json!({ "password": "p", "nested": { "apiKey": "k" }, "publicKey": "shown" }));
     let shown = redacted(&config);
     let expected =
         json!({ "password": REDACTED, "nested": { "apiKey": REDACTED }, "publicKey": "shown" });
     assert_eq!(Json::from(shown.clone()), expected);
-    let back = patched(json!({ "config": config }), json!({ "config": shown }));
+    let back = patched(&json!({ "config": config }), &json!({ "config": shown }));
     assert_eq!(back, json!({ "config": config }));
 }

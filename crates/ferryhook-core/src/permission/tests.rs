@@ -90,7 +90,7 @@ fn a_key_has_the_role_of_its_scope() {
         let key = Key { permissions, operations: None, ..samples::key() };
         for (needed, verdict) in ROLES.into_iter().zip(verdicts) {
             assert_eq!(key_may(&key, needed, "x.y"), verdict, "{permissions} {needed}");
-            assert_eq!(Permissions::giving(needed).role() >= needed, true);
+            assert!(Permissions::giving(needed).role() >= needed);
         }
     }
 }

@@ -66,7 +66,7 @@ impl Invitations<'_> {
     /// Someone who can sign in already takes the place: the invitation and the member are one
     /// commit, so that it is used exactly when somebody joined.
     pub async fn accept(&self, was: &Stored<Invitation>, user: &User) -> Result<Member, JoinError> {
-        let member = self.redeem(was, user)?;
+        let member = self.redeem(was, user).await?;
         let batch = Batch::new().replace(was, &was.accepted(user.id)).insert(&member);
         match self.0.commit(batch).await {
             Ok(()) => Ok(member),
@@ -84,7 +84,7 @@ impl Invitations<'_> {
         user: &User,
         own: Option<(&Account, &Member)>,
     ) -> Result<Member, JoinError> {
-        let mut member = self.redeem(was, user)?;
+        let mut member = self.redeem(was, user).await?;
         member.is_default = user.default_account_id == member.account_id;
         let mut batch = Batch::new()
             .replace(was, &was.accepted(user.id))
@@ -102,10 +102,15 @@ impl Invitations<'_> {
         }
     }
 
-    /// The place it gives, if it still gives one, and to this user.
-    fn redeem(&self, invitation: &Invitation, user: &User) -> Result<Member, JoinError> {
+    /// The place it gives, if it still gives one, and to this user. Whoever invited them must still
+    /// be one who could: an invitation is no way back in for somebody who was removed.
+    async fn redeem(&self, invitation: &Invitation, user: &User) -> Result<Member, JoinError> {
         let now = self.0.now();
-        match invitation.status_at(now) == Status::Pending && invitation.is_for(&user.email) {
+        if invitation.status_at(now) != Status::Pending || !invitation.is_for(&user.email) {
+            return Err(JoinError::Void);
+        }
+        let host = self.0.members().standing(invitation.invited_by, invitation.account_id).await?;
+        match host.is_some_and(|host| host.role >= invitation.role) {
             true => Ok(invitation.member(user.id, now)),
             false => Err(JoinError::Void),
         }

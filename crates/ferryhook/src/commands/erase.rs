@@ -89,8 +89,8 @@ fn order(asked: &EraseAsked) -> anyhow::Result<orders::Erase> {
         ids: asked.events.clone(),
         filter,
         source: asked.source.clone(),
-        from: asked.since.clone().map(|since| since.seen_from(now)),
-        to: asked.until.clone().map(|until| until.seen_from(now)),
+        from: asked.since.map(|since| since.seen_from(now)),
+        to: asked.until.map(|until| until.seen_from(now)),
     })
 }
 

@@ -141,11 +141,8 @@ async fn belongings(trial: &Trial) -> HashMap<&'static str, String> {
     let source = trial.app.store.sources().find(source_id.parse().unwrap()).await.unwrap().unwrap();
     let event = events::tests::arrived(trial, &source, 1, |_| {}).await;
     let rejection = rejections::tests::refused(trial, &source, 1, Cause::Signature).await;
-    let replay = Replay {
-        id: Id::new(&trial.app.env),
-        account_id: trial.account.id,
-        ..samples::replay()
-    };
+    let replay =
+        Replay { id: Id::new(&trial.app.env), account_id: trial.account.id, ..samples::replay() };
     trial.app.store.replays().create(&replay).await.unwrap();
     let erasure = json!({"eventIds": [event.id]});
     let erasure = trial.post("/v1/erasures", erasure).await.expect(202);
@@ -181,6 +178,7 @@ fn understood(route: &Route) -> Option<Value> {
         "members.update" => Some(json!({"role": "viewer"})),
         "rejections.readmit" => Some(json!({"rejectionIds": [missing("rejectionId")]})),
         "connections.test" => Some(json!({"sample": {"body": "{}"}})),
+        "connections.whatIf" => Some(json!({"rules": {}})),
         _ => body(route),
     }
 }
