@@ -49,6 +49,14 @@ fn nothing_given_is_enough() {
             ),
             body_within: 30s,
         },
+        api_rates: Rates {
+            of_key: Some(
+                100,
+            ),
+            of_person: Some(
+                500,
+            ),
+        },
         destinations_allow: Networks(
             [],
         ),
@@ -59,6 +67,12 @@ fn nothing_given_is_enough() {
             table_prefix: "ferryhook-",
             ledger_table: "QuillIdempotencyLedger",
             ttl_days: 14,
+        },
+        sign_in: SignIn {
+            signup: Invite,
+            mail: None,
+            github: None,
+            google: None,
         },
         master_key: Own,
     }
@@ -117,6 +131,28 @@ fn mistakes_are_named() {
     destinations.allow must be a list of networks such as 10.0.0.0/8,fd00::/8, not "10.0.0.0/8,localhost" (from FERRYHOOK_DESTINATION_ALLOW)
     cannot read the configuration file ferryhook.toml: TOML parse error at line 1, column 7: key with no value, expected `=`
     "#);
+}
+
+/// What belongs together is given together, and no complaint shows a secret.
+#[test]
+fn signing_in_is_configured_whole_or_not_at_all() {
+    let complaints = [
+        complaint("signup = 'everybody'", &[]),
+        complaint("", &[("SMTP_URL", "smtp://u:hush@mail")]),
+        complaint("[github]\nclientId = 'x'", &[]),
+        complaint("[google]\nclientSecret = 'hush'\nclientId = 'x'\nissuer = 'google'", &[]),
+    ];
+    insta::assert_snapshot!(complaints.join("\n"), @r#"
+    signup must be one of open, invite, off, not "everybody" (from ferryhook.toml)
+    mail.from must be an address when mail.smtpUrl is set
+    github.clientSecret must be the secret that github.clientId comes with
+    google.issuer must be a URL such as https://git.example.com, not "google" (from ferryhook.toml)
+    "#);
+    let variables = [("SMTP_URL", "smtp://u:hush@mail"), ("MAIL_FROM", "a@b.c")];
+    let (config, values) = load("", &variables, &[]).unwrap();
+    assert_eq!(config.sign_in.mail.as_ref().unwrap().from, "a@b.c");
+    let shown: Vec<_> = values.rows().filter_map(|(_, value, _)| value).collect();
+    assert!(!format!("{config:?} {shown:?}").contains("hush"));
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn check_shows_every_value_and_its_origin() {
     publicUrl              -                            default
     ingest.trustedProxies  -                            default
     ingest.bodySeconds     30                           default
+    api.requestsPerMinute  100                          default
     destinations.allow     -                            default
     destinations.caFile    -                            default
     dynamo.endpoint        -                            default
@@ -30,6 +31,16 @@ fn check_shows_every_value_and_its_origin() {
     dynamo.tablePrefix     ferryhook-                   default
     dynamo.ledgerTable     QuillIdempotencyLedger       default
     dynamo.ttlDays         14                           default
+    signup                 invite                       default
+    mail.smtpUrl           -                            default
+    mail.from              -                            default
+    github.clientId        -                            default
+    github.clientSecret    -                            default
+    github.url             https://github.com           default
+    github.apiUrl          https://api.github.com       default
+    google.clientId        -                            default
+    google.clientSecret    -                            default
+    google.issuer          https://accounts.google.com  default
     ");
 }
 
