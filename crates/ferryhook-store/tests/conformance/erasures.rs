@@ -63,7 +63,7 @@ pub(crate) async fn an_erasure_is_open_until_it_is_over(bench: Bench) {
     let erasures = bench.store.erasures();
     let list = async |slice| erasures.list_by_account(home.account, slice).await;
     let listed = all(Slice::newest_first(), list).await;
-    assert_eq!(listed, [was.record.clone()]);
+    assert_eq!(listed, from_ref(&was.record));
     assert_eq!((was.state.word(), was.counts.erased), ("done", 2));
 }
 

@@ -193,7 +193,8 @@ async fn a_scrub_and_a_backup_do_not_disturb_each_other() {
     }
     let target = bench.directory.path().join("backup");
     let (scrubbed, backed_up) = tokio::join!(engine.scrub(), engine.backup(&target));
-    (scrubbed.unwrap(), backed_up.unwrap());
+    scrubbed.unwrap();
+    backed_up.unwrap();
     for number in 0..10 {
         assert_eq!(files_with(&bench, &marker(number)), Vec::<PathBuf>::new());
     }
