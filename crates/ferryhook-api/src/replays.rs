@@ -115,7 +115,8 @@ pub async fn again(
     to: &[Id<Connection>],
 ) -> Result<ReplayTold, Refusal> {
     let told = works.replay(store, event, to).await?;
-    let called = names::of_connections(store, told.iter().map(|(id, _)| *id)).await?;
+    let ids = told.iter().map(|(id, _)| (event.source_id, *id));
+    let called = names::of_connections(store, ids).await?;
     let line =
         |(id, what)| ReplayLine { connection_id: id, connection: called.get(&id).cloned(), what };
     Ok(ReplayTold {

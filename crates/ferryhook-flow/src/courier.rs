@@ -8,6 +8,7 @@
 mod carry;
 mod changes;
 mod consequences;
+mod erased;
 pub(crate) mod gate;
 mod queue;
 mod rehearse;
@@ -431,25 +432,6 @@ impl Inner {
     /// The store no longer calls it pending, or somebody else has to look after it.
     pub(crate) fn let_go(&self, event: Id<Event>) {
         lock(&self.taken).remove(&event);
-    }
-
-    /// Begins no attempt with this event any more, whatever of it is in memory. What is under way
-    /// is finished, and leaves no trace.
-    pub(crate) fn forget(&self, event: Id<Event>, of: Option<Id<Source>>) {
-        let lanes = self.lanes();
-        let taken = lock(&self.taken);
-        if !taken.contains(&event) && !lanes.lanes.has(event, of) {
-            return;
-        }
-        let mut erased = lock(&self.erased);
-        if erased.len() >= limits::ERASED_REMEMBERED {
-            erased.retain(|event| taken.contains(event) || lanes.lanes.has(*event, None));
-        }
-        erased.insert(event);
-    }
-
-    fn is_erased(&self, event: Id<Event>) -> bool {
-        lock(&self.erased).contains(&event)
     }
 
     /// Asks the store again until it answers: what was sent must be written down, and sending on

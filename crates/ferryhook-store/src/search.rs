@@ -23,6 +23,8 @@ pub use count::{COUNTED_MAX, Count, CountError, count, count_erased};
 pub struct Search {
     account: Id<Account>,
     matcher: Matcher,
+    /// For how many things, beside the time.
+    asks: usize,
     list: List,
     window: Window,
     slice: Slice,
@@ -32,10 +34,12 @@ pub struct Search {
 }
 
 /// Where the events are looked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum List {
     /// Complete only for those that need someone.
     Status(Status),
+    /// Exactly this one.
+    Type(String),
     Source(Id<Source>),
     Inbox,
 }
@@ -50,22 +54,43 @@ pub struct Found {
 
 impl Search {
     pub fn oldest_first(account: Id<Account>, filter: &Filter) -> Result<Self, BadPattern> {
-        Self::new(account, filter, Slice::oldest_first())
+        Self::by_position(account, filter, Slice::oldest_first())
     }
 
     pub fn newest_first(account: Id<Account>, filter: &Filter) -> Result<Self, BadPattern> {
-        Self::new(account, filter, Slice::newest_first())
+        Self::by_position(account, filter, Slice::newest_first())
     }
 
+    /// For pages that go on by their cursor, and not behind an event. Within a millisecond the
+    /// list by type is in no order that an id could tell, and so has no place for the other way.
     pub fn new(account: Id<Account>, filter: &Filter, slice: Slice) -> Result<Self, BadPattern> {
+        let mut search = Self::by_position(account, filter, slice)?;
+        if let (List::Inbox, Some(event_type)) = (&search.list, &filter.event_type)
+            && !event_type.contains('*')
+        {
+            search.list = List::Type(event_type.clone());
+        }
+        Ok(search)
+    }
+
+    fn by_position(
+        account: Id<Account>,
+        filter: &Filter,
+        slice: Slice,
+    ) -> Result<Self, BadPattern> {
         let list = match (filter.status, filter.source_id) {
             (Some(status), _) if needs_someone(status) => List::Status(status),
             (_, Some(source)) => List::Source(source),
             (_, None) => List::Inbox,
         };
         let window = Window { from: filter.from, to: filter.to };
-        let matcher = filter.matcher()?;
-        Ok(Self { account, matcher, list, window, slice, after: None, over: false })
+        let (matcher, asks) = (filter.matcher()?, asks(filter));
+        Ok(Self { account, matcher, asks, list, window, slice, after: None, over: false })
+    }
+
+    /// Whether the list has nothing that the filter leaves out.
+    pub fn is_exact(&self) -> bool {
+        self.asks == usize::from(!matches!(self.list, List::Inbox))
     }
 
     /// Goes on behind an event that was looked at before, in another search by the same filter.
@@ -87,8 +112,9 @@ impl Search {
 
     /// The same, behind an event that this search has found.
     pub fn behind(&self, event: &Event) -> Cursor {
-        let index = match self.list {
+        let index = match &self.list {
             List::Status(_) => Some(Index::EventStatus),
+            List::Type(_) => Some(Index::EventType),
             List::Inbox => Some(Index::Inbox),
             List::Source(_) => None,
         };
@@ -108,11 +134,14 @@ impl Search {
         }
         let slice = self.slice.clone().limit(limit);
         let events = store.events();
-        let page = match self.list {
+        let page = match &self.list {
             List::Status(status) => {
-                events.list_by_status(self.account, status, self.window, slice).await?
+                events.list_by_status(self.account, *status, self.window, slice).await?
             }
-            List::Source(source) => events.list_by_source(source, self.window, slice).await?,
+            List::Type(wanted) => {
+                events.list_by_type(self.account, wanted, self.window, slice).await?
+            }
+            List::Source(source) => events.list_by_source(*source, self.window, slice).await?,
             List::Inbox => events.list_by_account(self.account, self.window, slice).await?,
         };
         let looked_at = page.rows.len();
@@ -137,12 +166,18 @@ impl Search {
     fn was_seen(&self, event: &Event) -> bool {
         let Some(after) = self.after else { return false };
         let this = Position::of(event);
-        match (self.list, self.slice.order) {
-            (List::Status(_), _) => this == after,
+        match (&self.list, self.slice.order) {
+            (List::Status(_) | List::Type(_), _) => this == after,
             (_, Order::Ascending) => this <= after,
             (_, Order::Descending) => this >= after,
         }
     }
+}
+
+/// What a filter asks for, beside the time.
+fn asks(filter: &Filter) -> usize {
+    let Filter { source_id, status, event_type, from: _, to: _ } = filter;
+    [source_id.is_some(), status.is_some(), event_type.is_some()].into_iter().map(usize::from).sum()
 }
 
 /// As the list by status has it.

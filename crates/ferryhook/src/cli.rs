@@ -529,10 +529,18 @@ pub struct Bench {
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,
-    /// How long each measurement sends.
-    #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u64).range(1..=3600))]
-    pub seconds: u64,
-    /// Send so many events in each measurement instead.
+    /// Measure the API instead of ingest and delivery: so many requests a second, on a server that
+    /// has much already.
+    #[arg(long, conflicts_with_all = ["connections", "stored", "compare_growth"])]
+    pub api: bool,
+    /// With --api: so many requests a second, whatever the answers do.
+    #[arg(long, value_name = "N", default_value = "500", requires = "api", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub rate: u32,
+    /// How long each measurement sends; 5 seconds, or 30 with --api.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=3600))]
+    pub seconds: Option<u64>,
+    /// Send so many events in each measurement instead. With --api: have so many stored before
+    /// anything is measured, 1,000,000 if nothing is said.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000_000))]
     pub events: Option<u32>,
     /// Measure with each of these numbers of connections.

@@ -15,7 +15,7 @@ use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
 use ferryhook_flow::scripts::Scripts;
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
-use ferryhook_net::client::{Client, Guard, Roots};
+use ferryhook_net::client::{Client, Guard};
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -143,7 +143,7 @@ fn auth(
     };
     let everywhere = [IpNet::V4(Ipv4Net::default()), IpNet::V6(Ipv6Net::default())];
     let guard = Guard::new(everywhere.to_vec());
-    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots::of(config)?);
     let public_url = config.public_url.as_ref().map(|url| url.0.as_str());
     let settings = auth::Settings {
         signup: config.sign_in.signup,

@@ -68,7 +68,7 @@ fn status_of(cursor: &Cursor) -> Option<Status> {
 }
 
 pub async fn shown(store: &Store, failed: &[Delivery]) -> Result<Vec<DeliveryLine>, StoreError> {
-    let ids = failed.iter().map(|one| one.connection_id);
+    let ids = failed.iter().map(|one| (one.source_id, one.connection_id));
     let called = names::of_connections(store, ids).await?;
     let line = |one: &Delivery| DeliveryLine::new(one, called.get(&one.connection_id).cloned());
     Ok(failed.iter().map(line).collect())

@@ -19,10 +19,10 @@ pub async fn tell(
 ) -> Result<EventStory, StoreError> {
     let page = Slice::default().limit(limits::PAGE_MAX);
     let deliveries = store.deliveries().list_by_event(event.id, page).await?.rows;
-    let ids = deliveries.iter().map(|one| one.connection_id);
+    let ids = deliveries.iter().map(|one| (one.source_id, one.connection_id));
     let called = names::of_connections(store, ids).await?;
     let line = |one: &Delivery| DeliveryLine::new(one, called.get(&one.connection_id).cloned());
-    let mut source = names::of_sources(store, [event.source_id].into_iter()).await?;
+    let mut source = names::of_sources(store, std::iter::once(event)).await?;
     let (text, bytes) = (event.body.as_text(), event.body.as_bytes());
     let with_body = (1..=body_bytes_max).contains(&event.body.len());
     Ok(EventStory {

@@ -8,7 +8,10 @@ use crate::manifest::{CONNECTION_FIELDS, Dialect, SOURCE_FIELDS};
 use crate::sources::NewSource;
 
 fn map(json: Json) -> Map {
-    json.as_object().unwrap().clone()
+    match json {
+        Json::Object(fields) => fields,
+        other => panic!("not an object: {other}"),
+    }
 }
 
 fn patched(settings: Json, patch: Json) -> Json {

@@ -7,6 +7,7 @@ use ferryhook_core::source::Status;
 use ferryhook_core::{Map, Source, limits};
 use ferryhook_store::repositories::Edit;
 use ferryhook_store::{Slice, Stored};
+use tokio::sync::MutexGuard;
 
 use super::{SourceView, existing, require_types};
 use crate::address::Address;
@@ -98,12 +99,17 @@ pub(crate) fn ring(app: &App, edits: &[Edit]) {
     }
 }
 
-/// The plan may say how many sources an account has. Whoever asks holds the turn, so that two who
-/// come at once do not both get the last place.
-pub(super) async fn require_room(app: &App, caller: &Caller) -> ApiResult<()> {
-    let Some(owner) = app.store.users().find(caller.owner()).await? else { return Ok(()) };
-    let Some(plan) = app.store.plans().find(&owner.plan).await? else { return Ok(()) };
-    let Some(most) = plan.limits.sources else { return Ok(()) };
+/// The plan may say how many sources an account has. Whoever makes one then holds the turn until it
+/// is made, so that two who come at once do not both get the last place. Where there is room for
+/// any number, nobody waits for anybody's commit.
+pub(super) async fn require_room<'a>(
+    app: &'a App,
+    caller: &Caller,
+) -> ApiResult<Option<MutexGuard<'a, ()>>> {
+    let Some(owner) = app.store.users().find(caller.owner()).await? else { return Ok(None) };
+    let Some(plan) = app.store.plans().find(&owner.plan).await? else { return Ok(None) };
+    let Some(most) = plan.limits.sources else { return Ok(None) };
+    let turn = app.turns.lock().await;
     let (mut count, mut after) = (0, None);
     loop {
         let slice = Slice::default().limit(limits::PAGE_MAX).after(after);
@@ -118,7 +124,7 @@ pub(super) async fn require_room(app: &App, caller: &Caller) -> ApiResult<()> {
             return Err(Problem::new(Code::PlanLimitReached, said));
         }
         if after.is_none() {
-            return Ok(());
+            return Ok(Some(turn));
         }
     }
 }

@@ -109,6 +109,7 @@ fn a_suspended_account_holds_and_goes_on() {
     let before = destination.calls().len();
     assert!(before <= 2, "one may have been under way: {before}");
     is_well.store(true, Ordering::Relaxed);
+    told(&house.ferry.post(&other, b"{}"), 200);
     neighbour.wait_for(4);
     assert_eq!(destination.calls().len(), before);
 
@@ -276,4 +277,50 @@ fn what_is_foreign_is_like_what_is_not() {
         assert_eq!(comparable(&foreign), comparable(&missing));
     }
     told(&stranger.get("/v1/whoami"), 200);
+}
+
+/// From the link of the first start to a colleague who works in an account beneath.
+#[test]
+fn a_team_moves_in() {
+    const PASSWORD: &str = "correct horse 7";
+    let ferry = Ferry::start_with(&[("FERRYHOOK_SIGNUP", "invite")]);
+    let token = ferry.greeting.split_once("token=").unwrap().1.split(' ').next().unwrap();
+    let nobody = Client::of(&ferry, "");
+    let claim = json!({"token": token, "email": "ada@example.com", "password": PASSWORD});
+    let entered = told(&nobody.post("/v1/auth/setup", claim.clone()), 201);
+    let ada = nobody.with(&text(&entered, "accessToken"));
+    assert_ne!(nobody.post("/v1/auth/setup", claim).status, 201, "once");
+    assert_eq!(told(&ada.get("/v1/whoami"), 200)["role"], "admin");
+
+    let new = json!({"accountName": "retail", "accountType": "subsidiary"});
+    let retail = text(&told(&ada.post("/v1/accounts", new), 201), "accountId");
+    let invitations = format!("/v1/accounts/{retail}/invitations");
+    let invite = json!({"email": "grace@example.com", "role": "manager"});
+    let invitation = text(&told(&ada.post(&invitations, invite), 201), "token");
+
+    let mut sign_up = json!({"email": "grace@example.com", "password": PASSWORD});
+    told(&nobody.post("/v1/auth/signup", sign_up.clone()), 403);
+    sign_up["invitationToken"] = json!(invitation);
+    let entered = told(&nobody.post("/v1/auth/signup", sign_up), 201);
+    let grace = nobody.with(&text(&entered, "accessToken"));
+    assert_eq!(told(&grace.get("/v1/whoami"), 200)["accountId"], retail);
+
+    // A manager works, invites and hands out keys, and goes no further.
+    told(&grace.post("/v1/sources", json!({"name": "shop"})), 201);
+    told(&grace.post("/v1/api-keys", json!({"name": "ci", "permissions": "write"})), 201);
+    told(&grace.post("/v1/api-keys", json!({"name": "ci", "permissions": "admin"})), 403);
+    told(&grace.patch(&format!("/v1/accounts/{retail}"), json!({"accountName": "x"})), 403);
+    let above = text(&told(&ada.get("/v1/whoami"), 200), "accountId");
+    told(&grace.get(&format!("/v1/accounts/{above}")), 404);
+    let members = told(&ada.get(&format!("/v1/accounts/{retail}/members")), 200);
+    assert_eq!(members["data"].as_array().unwrap().len(), 2);
+
+    // Less from now on, with the token she has.
+    let id = text(&told(&grace.get("/v1/whoami"), 200), "userId");
+    let place = format!("/v1/accounts/{retail}/members/{id}");
+    told(&ada.patch(&place, json!({"role": "viewer"})), 200);
+    told(&grace.post("/v1/sources", json!({"name": "late"})), 403);
+    told(&grace.get("/v1/sources"), 200);
+    told(&ada.delete(&place), 204);
+    told(&grace.get("/v1/sources"), 403);
 }

@@ -22,6 +22,7 @@ mod way;
 mod accounts;
 mod api_resources;
 mod apply;
+mod auth;
 mod backups;
 mod bench;
 mod configuration;
