@@ -115,7 +115,7 @@ impl Auth {
             mail,
             brake: Brake::new(env.clone()),
             errands: Errands::new(tasks),
-            platforms: Platforms::new(&settings, outbound, guard, env),
+            platforms: Platforms::new(&settings, &outbound, &guard, env),
             settings,
         }
     }

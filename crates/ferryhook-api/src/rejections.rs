@@ -185,4 +185,4 @@ pub async fn let_in(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

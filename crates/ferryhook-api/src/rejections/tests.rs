@@ -12,7 +12,7 @@ async fn source(trial: &Trial) -> Source {
     trial.app.store.sources().find(id).await.unwrap().unwrap().record
 }
 
-async fn refused(trial: &Trial, source: &Source, n: u64, cause: Cause) -> Rejection {
+pub(crate) async fn refused(trial: &Trial, source: &Source, n: u64, cause: Cause) -> Rejection {
     let at = trial.app.env.now() + Duration::from_secs(n);
     let rejection = Rejection {
         id: Id::at(at, &trial.app.env),

@@ -58,8 +58,8 @@ pub(crate) struct Somebody {
 impl Platforms {
     pub(crate) fn new(
         settings: &Settings,
-        outbound: Arc<dyn Outbound>,
-        guard: Guard,
+        outbound: &Arc<dyn Outbound>,
+        guard: &Guard,
         env: Env,
     ) -> Self {
         let calls = |at| Calls { at, outbound: outbound.clone(), guard: guard.clone() };
