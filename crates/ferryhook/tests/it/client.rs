@@ -44,6 +44,10 @@ impl Client {
         self.call("POST", path, Some(body))
     }
 
+    pub fn patch(&self, path: &str, body: Value) -> Answer {
+        self.call("PATCH", path, Some(body))
+    }
+
     pub fn delete(&self, path: &str) -> Answer {
         self.call("DELETE", path, None)
     }
