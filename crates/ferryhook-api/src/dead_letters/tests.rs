@@ -54,7 +54,8 @@ async fn what_could_not_be_processed_is_listed() {
     for n in 0..7 {
         arrived(&trial, &source, n, |event| {
             event.status = Status::Failed;
-            event.processing_error = (n % 2 == 0).then(|| "the filter cannot be read".to_owned());
+            event.processing_error =
+                (n.is_multiple_of(2)).then(|| "the filter cannot be read".to_owned());
         })
         .await;
     }

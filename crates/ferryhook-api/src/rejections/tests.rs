@@ -33,7 +33,7 @@ async fn rejections_are_listed_by_cause_and_shown() {
     let source = source(&trial).await;
     let mut made = Vec::new();
     for n in 0..10 {
-        let cause = if n % 3 == 0 { Cause::Rate } else { Cause::Signature };
+        let cause = if n.is_multiple_of(3) { Cause::Rate } else { Cause::Signature };
         made.push(refused(&trial, &source, n, cause).await);
     }
     let path = format!("/v1/sources/{}/rejections", source.id);
