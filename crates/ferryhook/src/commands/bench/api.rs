@@ -47,7 +47,7 @@ pub async fn measure(asked: &Bench, cores: usize) -> anyhow::Result<Report> {
     let filled =
         Filled { seconds: (env.elapsed() - began).as_secs_f64(), bytes: scratch.bytes_in("data")? };
 
-    let serve = ["serve", LISTEN, ALLOW, "--log=warn", "--data"].map(AsRef::as_ref);
+    let serve = ["serve", LISTEN, ALLOW, UNLIMITED, "--log=warn", "--data"].map(AsRef::as_ref);
     let serve = [serve.as_slice(), &[data.as_os_str()]].concat();
     let server = Server::start(&serve, scratch.path())?;
     let mix = Arc::new(Mix::of(stock, env.clone()));
@@ -91,3 +91,5 @@ pub async fn measure(asked: &Bench, cores: usize) -> anyhow::Result<Report> {
 
 const LISTEN: &str = "--listen=127.0.0.1:0";
 const ALLOW: &str = "--destination-allow=127.0.0.0/8";
+/// What is measured is not how often a key may ask.
+const UNLIMITED: &str = "--api-requests-per-minute=0";
