@@ -68,7 +68,7 @@ async fn lists_find_what_is_asked_for_page_by_page() {
     let trial = Trial::new().await;
     let source = source(&trial).await;
     let mut events = Vec::new();
-    for n in 0..25 {
+    for n in 0u64..25 {
         let status = if n.is_multiple_of(5) { Status::Failed } else { Status::Delivered };
         events
             .push(arrived(&trial, &source, n, |event| event.status = status).await.id.to_string());

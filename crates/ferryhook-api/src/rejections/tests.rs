@@ -32,7 +32,7 @@ async fn rejections_are_listed_by_cause_and_shown() {
     let trial = Trial::new().await;
     let source = source(&trial).await;
     let mut made = Vec::new();
-    for n in 0..10 {
+    for n in 0u64..10 {
         let cause = if n.is_multiple_of(3) { Cause::Rate } else { Cause::Signature };
         made.push(refused(&trial, &source, n, cause).await);
     }
