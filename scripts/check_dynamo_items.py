@@ -86,7 +86,7 @@ TABLES = {
     "main": (
         "PK S, SK S",
         ON_DEMAND,
-        None,
+        "ttl",
         {
             "GSI1": "GSI1PK S, GSI1SK S",
             "GSI2": "GSI2PK S, GSI2SK S",

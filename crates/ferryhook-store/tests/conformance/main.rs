@@ -409,6 +409,7 @@ macro_rules! conformance {
                     an_invitation_is_accepted_once,
                     an_invitation_is_for_one_address,
                     a_member_needs_no_invitation,
+                    an_invitation_ends_with_its_host,
                     a_revoked_invitation_opens_nothing,
                     an_invitation_goes_a_while_after_its_end,
                     one_who_is_invited_signs_up_or_nothing_happens,

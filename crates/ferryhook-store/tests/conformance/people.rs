@@ -60,8 +60,8 @@ impl Bench {
     }
 
     async fn invites(&self, account: Id<Account>, email: &str) -> (Invitation, Token) {
-        let (invitation, token) =
-            Invitation::new(account, email, Role::Member, self.id(), &self.env);
+        let host = self.joins(account, Role::Manager).await.user_id;
+        let (invitation, token) = Invitation::new(account, email, Role::Member, host, &self.env);
         self.store.invitations().create(&invitation).await.unwrap();
         (invitation, token)
     }
@@ -384,6 +384,19 @@ pub(crate) async fn an_invitation_is_for_one_address(bench: Bench) {
     let refused = bench.store.invitations().accept(&was, &other).await;
     assert!(matches!(refused, Err(JoinError::Void)), "{refused:?}");
     assert!(bench.opened(&token).await.is_some());
+}
+
+/// What somebody gave out who was removed since gives no place any more.
+pub(crate) async fn an_invitation_ends_with_its_host(bench: Bench) {
+    let account = bench.root("acme").await.id;
+    let user = bench.person().await;
+    let (invitation, token) = bench.invites(account, &user.email).await;
+    let was = bench.opened(&token).await.unwrap();
+    let host = bench.store.members().find(invitation.invited_by, account).await.unwrap().unwrap();
+    bench.store.members().remove(&host).await.unwrap();
+    let refused = bench.store.invitations().accept(&was, &user).await;
+    assert!(matches!(refused, Err(JoinError::Void)), "{refused:?}");
+    assert!(bench.store.members().find(user.id, account).await.unwrap().is_none());
 }
 
 pub(crate) async fn a_member_needs_no_invitation(bench: Bench) {

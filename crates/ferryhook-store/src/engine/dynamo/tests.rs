@@ -432,7 +432,7 @@ async fn the_schema_is_applied_once() {
     let mut lines = Vec::new();
     let mut tell = |line: &str| lines.push(line.to_owned());
     let first = Box::pin(schema::apply(&config, &mut tell)).await.unwrap();
-    assert_eq!(first.steps.len(), 21);
+    assert_eq!(first.steps.len(), 22);
     assert!(lines.len() >= first.steps.len());
     let second = Box::pin(schema::apply(&config, &mut |_| {})).await.unwrap();
     assert!(second.is_empty(), "{second}");
