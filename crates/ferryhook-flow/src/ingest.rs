@@ -234,7 +234,7 @@ impl Door {
     {
         let (head, body) = request.into_parts();
         let (id, suffix) = address::parse(head.uri.path()).ok_or(Refusal::UnknownSource)?;
-        let route = self.routes.find(id).await.map_err(|_| Refusal::StoreAway)?;
+        let route = self.routes.find(id).await.map_err(|error| self.store_away(&error))?;
         let route = route.ok_or(Refusal::UnknownSource)?;
         let taken = AssertUnwindSafe(self.take_in(&route, &head, suffix, body)).catch_unwind();
         let taken = taken.await.unwrap_or_else(|_| {
