@@ -178,7 +178,7 @@ impl Routes {
 
 impl Inner {
     async fn run(&self, id: Id<Source>) {
-        let _end = Cleared { inner: self, id };
+        let mut end = Cleared { inner: self, id, is_open: true };
         loop {
             let before = self.cache.peek(id);
             let loaded = load::route(&self.store, id, before.as_deref(), self.env.now()).await;
@@ -188,6 +188,7 @@ impl Inner {
                 continue;
             }
             let load = loads.remove(&id).unwrap_or_default();
+            end.is_open = false; // the next load of this source is another's
             let told = match loaded {
                 Ok(route) => {
                     // Still under the lock, so that nothing can be forgotten in between.
@@ -216,11 +217,14 @@ impl Inner {
 struct Cleared<'a> {
     inner: &'a Inner,
     id: Id<Source>,
+    is_open: bool,
 }
 
 impl Drop for Cleared<'_> {
     fn drop(&mut self) {
-        self.inner.loads().remove(&self.id);
+        if self.is_open {
+            self.inner.loads().remove(&self.id);
+        }
     }
 }
 
