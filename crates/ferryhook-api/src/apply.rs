@@ -22,10 +22,11 @@ use crate::owner::{self, Owner};
 
 use diff::Difference;
 
+pub(crate) use diff::{removal_edits, wanted_connection, wanted_source};
 pub use outcome::{Change, Kind, Outcome, Thing, What};
 
 /// Counters are written beside us. Whoever is refused this often has another reason.
-const TRIES_MAX: usize = 16;
+pub(crate) const TRIES_MAX: usize = 16;
 
 /// What is asked for, as it travels to the server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -170,7 +171,8 @@ impl Applying<'_> {
     }
 }
 
-fn changed(edits: &[Edit]) -> Option<Changed> {
+/// What a change of these means for those who remember them.
+pub(crate) fn changed(edits: &[Edit]) -> Option<Changed> {
     let mut changed: Option<Changed> = None;
     for edit in edits {
         let (source, connection, resumed) = match edit {
@@ -225,7 +227,7 @@ async fn read_again(
 }
 
 /// By name: their ids say nothing to whoever reads the outcome.
-async fn connections_of(
+pub(crate) async fn connections_of(
     store: &Store,
     source: Id<Source>,
 ) -> Result<Vec<Stored<Connection>>, StoreError> {

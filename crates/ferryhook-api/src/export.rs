@@ -7,11 +7,12 @@ use ferryhook_core::connection::{Method, OrderingPolicy, PipelineOrder};
 use ferryhook_core::dedup::EVENT_TYPE_SETTING;
 use ferryhook_core::destination_auth::DestinationAuth;
 use ferryhook_core::{Connection, Map, Secret, Source, connection, source, split};
-use ferryhook_store::{Store, StoreError};
+use ferryhook_store::{Store, StoreError, Stored};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::apply::{self, Existing};
+use crate::manifest::Dialect;
 use crate::owner;
 
 /// A header with one of these in its name holds something that is nobody's business.
@@ -38,16 +39,30 @@ pub async fn run(store: &Store) -> Result<String, ExportError> {
 
 fn written(existing: &Existing) -> Json {
     let Existing { source, connections } = existing;
-    let mut fields = source_fields(source);
+    let mut fields = source_fields(source, &|_| variable(&[&source.name, "signing secret"]));
     if !connections.is_empty() {
-        let connections =
-            connections.iter().map(|connection| connection_fields(source, connection));
-        fields.put("connections", Some(connections.collect::<Vec<_>>()));
+        let one = |connection: &Stored<Connection>| {
+            let value = |name: &str, value: &str| {
+                let lower = name.to_ascii_lowercase();
+                match SECRETIVE.iter().any(|part| lower.contains(part)) {
+                    true => variable(&[&source.name, &connection.name, name]),
+                    false => value.into(),
+                }
+            };
+            let secret = |field: &str, _: &Secret| {
+                variable(&[&source.name, &connection.name, "auth", &apart(field)])
+            };
+            connection_fields(connection, Dialect::File, &value, &secret)
+        };
+        let connections: Vec<Map> = connections.iter().map(one).collect();
+        fields.insert("connections".to_owned(), json!(connections));
     }
-    fields.0.into()
+    fields.into()
 }
 
-fn source_fields(source: &Source) -> Fields {
+/// The settings of a source, as they are read back. `secret` says what stands for its secret.
+pub(crate) fn source_fields(source: &Source, secret: &dyn Fn(&Secret) -> Json) -> Map {
+    let hidden = secret;
     let mut config = source.config.clone();
     let (split, event_type) = (config.remove(split::SETTING), config.remove(EVENT_TYPE_SETTING));
     let secret = source.signing_secret.as_ref();
@@ -55,7 +70,7 @@ fn source_fields(source: &Source) -> Fields {
     fields.put("name", Some(&source.name));
     fields.put("provider", Some(&source.provider).filter(|name| *name != "custom"));
     fields.put("status", (source.status == source::Status::Paused).then_some("paused"));
-    fields.put("signingSecret", secret.map(|_| variable(&[&source.name, "signing secret"])));
+    fields.put("signingSecret", secret.map(hidden));
     fields.put("verificationMode", source.verification_mode);
     fields.put("bodyBytesMax", source.body_bytes_max);
     fields.put("dedup", source.dedup_expression.as_ref());
@@ -63,17 +78,21 @@ fn source_fields(source: &Source) -> Fields {
     fields.put("split", split);
     fields.put("customResponse", source.custom_response.as_ref());
     fields.put("config", Some(config).filter(|config| !config.is_empty()));
-    fields
+    fields.0
 }
 
-fn connection_fields(source: &Source, connection: &Connection) -> Json {
+/// The settings of a connection, without its secret, which stays when it is not spoken of. `value`
+/// says what stands for the value of a header, `secret` what for one in its auth.
+pub(crate) fn connection_fields(
+    connection: &Connection,
+    dialect: Dialect,
+    value: &dyn Fn(&str, &str) -> Json,
+    secret: &dyn Fn(&str, &Secret) -> Json,
+) -> Map {
+    let called = |name| dialect.connection_field(name);
     let mut headers = Fields::default();
-    for (name, value) in connection.headers.iter() {
-        let lower = name.to_ascii_lowercase();
-        match SECRETIVE.iter().any(|part| lower.contains(part)) {
-            true => headers.put(name, Some(variable(&[&source.name, &connection.name, name]))),
-            false => headers.put(name, Some(value)),
-        }
+    for (name, text) in connection.headers.iter() {
+        headers.put(name, Some(value(name, text)));
     }
     let method = Some(connection.method).filter(|method| *method != Method::default());
     let types = Some(&connection.event_types).filter(|types| !types.is_empty());
@@ -84,33 +103,26 @@ fn connection_fields(source: &Source, connection: &Connection) -> Json {
     let paused = connection.status == connection::Status::Paused;
     let mut fields = Fields::default();
     fields.put("name", Some(&connection.name));
-    fields.put("url", connection.destination_url.as_ref());
+    fields.put(called("url"), connection.destination_url.as_ref());
     fields.put("status", paused.then_some("paused"));
     fields.put("method", method);
     fields.put("headers", Some(headers.0).filter(|headers| !headers.is_empty()));
-    fields.put(
-        "auth",
-        connection.auth.as_ref().and_then(|auth| written_auth(source, connection, auth)),
-    );
+    fields.put("auth", connection.auth.as_ref().and_then(|auth| written_auth(auth, secret)));
     fields.put("eventTypes", types);
     fields.put("filters", json(&connection.filters));
     fields.put("transform", json(&connection.transform));
     fields.put("pipelineOrder", order);
-    fields.put("retry", json(&connection.retry_config));
+    fields.put(called("retry"), json(&connection.retry_config));
     fields.put("timeoutMs", connection.timeout_ms);
     fields.put("concurrency", connection.concurrency_max);
     fields.put("ratePerSecond", connection.rate_per_second_max);
     fields.put("ordering", connection.ordering_key.as_deref().map(|key| ordering(key, connection)));
-    fields.0.into()
+    fields.0
 }
 
 /// Nothing for what cannot be read: it might be a secret from one end to the other.
-fn written_auth(source: &Source, connection: &Connection, auth: &Secret) -> Option<Map> {
-    let auth = DestinationAuth::parse(auth.expose()).ok()?;
-    let secret = |field: &str, _: &Secret| {
-        variable(&[&source.name, &connection.name, "auth", &apart(field)])
-    };
-    Some(auth.written(secret))
+fn written_auth(auth: &Secret, secret: &dyn Fn(&str, &Secret) -> Json) -> Option<Map> {
+    Some(DestinationAuth::parse(auth.expose()).ok()?.written(secret))
 }
 
 /// `clientSecret` as `client_Secret`.

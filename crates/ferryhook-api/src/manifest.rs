@@ -11,21 +11,27 @@ mod rules;
 mod source;
 mod tree;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
-use ferryhook_core::{Secret, limits};
+use ferryhook_core::{Map, Secret, limits};
 use ferryhook_net::client::Guard;
 
-use reader::{At, Reading};
+use reader::{At, Reading, Way};
 use tree::{Node, Place, Value};
 
 pub use connection::ConnectionSpec;
+#[cfg(test)]
+pub(crate) use connection::FIELDS as CONNECTION_FIELDS;
 pub use rules::Rules;
+#[cfg(test)]
+pub(crate) use source::FIELDS as SOURCE_FIELDS;
 pub use source::SourceSpec;
+pub(crate) use source::has_types;
 
 const SECRET: &str = "$secret";
+/// Of JSON that came by itself: what a file has room for inside of a source.
+const DEPTH_MAX: usize = limits::MANIFEST_DEPTH_MAX - 4;
 
 /// Values of the variables that a manifest refers to, by name.
 pub type Secrets = BTreeMap<String, Secret>;
@@ -43,19 +49,29 @@ pub struct Complaint {
     pub column: u64,
     /// Such as `sources[0].name`; empty where the file is not even YAML.
     pub path: String,
+    /// The same as a JSON pointer (RFC 6901), for those who sent JSON.
+    pub pointer: String,
     pub message: String,
 }
 
 impl Complaint {
-    fn new(place: Place, path: &str, message: impl fmt::Display) -> Self {
+    fn new(place: Place, path: &Way, message: impl fmt::Display) -> Self {
         let Place { line, column } = place;
-        Self { line, column, path: path.to_owned(), message: message.to_string() }
+        let Way { path, pointer } = path.clone();
+        Self { line, column, path, pointer, message: message.to_string() }
+    }
+}
+
+impl Complaint {
+    /// The same about a part of a body, which stands there.
+    pub(crate) fn under(self, pointer: &str) -> Self {
+        Self { pointer: format!("{pointer}{}", self.pointer), ..self }
     }
 }
 
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, path, message } = self;
+        let Self { line, column, path, message, .. } = self;
         match path.is_empty() {
             true => write!(f, "{line}:{column}: {message}"),
             false => write!(f, "{line}:{column}: {path}: {message}"),
@@ -63,11 +79,69 @@ impl fmt::Display for Complaint {
     }
 }
 
+/// Whose words are used: two fields of a connection have a longer name in the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    File,
+    Api,
+}
+
+impl Dialect {
+    /// What a field of a connection is called.
+    pub(crate) fn connection_field(self, name: &'static str) -> &'static str {
+        match (self, name) {
+            (Self::Api, "url") => "destinationUrl",
+            (Self::Api, "retry") => "retryConfig",
+            (_, same) => same,
+        }
+    }
+}
+
+impl SourceSpec {
+    /// What was sent as JSON. A secret stands there itself; there is no environment to refer to.
+    pub(crate) fn from_json(body: &Map, guard: &Guard) -> Result<Self, Vec<Complaint>> {
+        from_json(body, guard, source::read)
+    }
+}
+
+impl ConnectionSpec {
+    /// The same.
+    pub(crate) fn from_json(body: &Map, guard: &Guard) -> Result<Self, Vec<Complaint>> {
+        from_json(body, guard, connection::read)
+    }
+}
+
+impl Rules {
+    /// The same.
+    pub(crate) fn from_json(body: &Map, guard: &Guard) -> Result<Self, Vec<Complaint>> {
+        from_json(body, guard, rules::read_whole)
+    }
+}
+
+fn from_json<T>(
+    body: &Map,
+    guard: &Guard,
+    read: impl FnOnce(&At<'_>) -> Option<T>,
+) -> Result<T, Vec<Complaint>> {
+    let node = Node::of_fields(body);
+    let secrets = Secrets::new();
+    let reading = Reading::new(&secrets, guard, Dialect::Api);
+    let root = At::root(&reading, &node);
+    if node.depth() > DEPTH_MAX {
+        root.complain(format!("nests at most {DEPTH_MAX} levels deep"));
+    }
+    let spec = read(&root);
+    match (spec, reading.complaints.into_inner()) {
+        (Some(spec), complaints) if complaints.is_empty() => Ok(spec),
+        (_, complaints) => Err(complaints),
+    }
+}
+
 impl Manifest {
     /// All complaints at once, in the order of the file.
     pub fn parse(text: &str, secrets: &Secrets, guard: &Guard) -> Result<Self, Vec<Complaint>> {
         let node = tree::read(text).map_err(|complaint| vec![complaint])?;
-        let reading = Reading { secrets, guard, complaints: RefCell::default() };
+        let reading = Reading::new(secrets, guard, Dialect::File);
         let sources = sources(&At::root(&reading, &node)).unwrap_or_default();
         let mut complaints = reading.complaints.into_inner();
         complaints.sort_by_key(|complaint| (complaint.line, complaint.column));

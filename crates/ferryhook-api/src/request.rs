@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use axum::extract::{Request, State};
-use axum::http::HeaderValue;
+use axum::http::{HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
@@ -29,5 +29,14 @@ pub async fn frame(State(app): State<App>, mut request: Request, next: Next) -> 
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(X_REQUEST_ID.clone(), value);
     }
+    response
+}
+
+/// What every answer of the API tells browsers: take it for what it says it is, keep no copy.
+pub(crate) async fn careful(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     response
 }

@@ -4,6 +4,7 @@
 //! each is compiled once by the module that owns it, and refused there if it is not understood.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::secret::Previous;
@@ -77,15 +78,16 @@ impl Identified for Connection {
     const PREFIX: &'static str = "conn_";
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = ConnectionStatus)]
 pub enum Status {
     Active,
     Paused,
     Deleted,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DestinationType {
     Http,
@@ -95,8 +97,9 @@ pub enum DestinationType {
     S3,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schema(as = DeliveryMethod)]
 pub enum Method {
     #[default]
     Post,
@@ -109,7 +112,7 @@ pub enum Method {
     Original,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PipelineOrder {
     #[default]

@@ -14,7 +14,7 @@ mod parse;
 mod rule;
 
 pub use arriving::Arriving;
-pub use ledger::{Dedup, idempotency_key, ledger_key, ledger_source};
+pub use ledger::{Dedup, erased_key, erased_of, idempotency_key, ledger_key, ledger_source};
 pub use parse::BadRule;
 pub use rule::Rule;
 

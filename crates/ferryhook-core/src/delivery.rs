@@ -7,6 +7,7 @@
 mod step;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::time::{millis, seconds};
 use crate::{Account, Connection, Event, Id, Source, Timestamp};
@@ -90,6 +91,8 @@ pub enum Hold {
     TransformFailed,
     /// Given up, and those behind it in order wait until somebody replays or cancels it.
     Parked,
+    /// Its account, or one above that, is suspended.
+    AccountSuspended,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,8 +121,11 @@ pub enum Cancel {
 }
 
 /// Replays have a lane of their own, so that they cannot delay what is new.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = DeliveryLane)]
 pub enum Lane {
     Live,
     Replay,

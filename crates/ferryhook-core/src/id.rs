@@ -4,6 +4,9 @@
 //! activities, ...) carry their millisecond in the first eight, in an alphabet whose ASCII order
 //! is its numeric order, so that sorting by id is sorting by time.
 
+mod names;
+
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -11,8 +14,13 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::{Env, Timestamp};
+
+pub use names::*;
 
 /// The nanoid alphabet, sorted: `-` < digits < upper case < `_` < lower case.
 const ALPHABET: &[u8; 64] = b"-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
@@ -147,7 +155,7 @@ impl<T> Serialize for Id<T> {
 
 impl<'de, T: Identified> Deserialize<'de> for Id<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let text = Cow::<str>::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
     }
 }
@@ -178,6 +186,22 @@ impl<T> Ord for Id<T> {
 impl<T> Hash for Id<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);
+    }
+}
+
+/// How an id is described to clients.
+impl<T: Identified> PartialSchema for Id<T> {
+    fn schema() -> RefOr<Schema> {
+        let pattern = format!("^{}[0-9A-Za-z_-]{{{TAIL}}}$", T::PREFIX);
+        ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).into()
+    }
+}
+
+impl<T: Identified> ToSchema for Id<T> {
+    /// Such as `SourceId`.
+    fn name() -> Cow<'static, str> {
+        let noun = std::any::type_name::<T>();
+        format!("{}Id", noun.rsplit("::").next().unwrap_or(noun)).into()
     }
 }
 

@@ -1,10 +1,17 @@
 //! A key for programs. The key itself is shown once and never kept; its hash finds this record.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::time::seconds;
-use crate::{Account, Id, Map, Secret, Timestamp, User};
+use crate::{Account, Id, Map, Secret, Timestamp, User, limits};
+
+pub mod plain;
+
+pub use plain::PlainKey;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -43,19 +50,47 @@ impl Key {
     pub fn is_usable(&self, now: Timestamp) -> bool {
         self.status == Status::Active && self.expires_at.is_none_or(|end| now < end)
     }
+
+    /// How it stands at `now`, whatever anybody has marked.
+    pub fn status_at(&self, now: Timestamp) -> Status {
+        match self.status {
+            Status::Active if !self.is_usable(now) => Status::Expired,
+            status => status,
+        }
+    }
+
+    /// Whether a use at `now` is worth writing down: once a minute will do for people.
+    pub fn is_use_news(&self, now: Timestamp) -> bool {
+        let is_old = |at: Timestamp| now.saturating_since(at) >= limits::KEY_USE_NOTED_EVERY;
+        self.last_used_at.is_none_or(is_old)
+    }
 }
 
 /// Each includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = KeyPermissions)]
 pub enum Permissions {
     Read,
     Write,
     Admin,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+impl fmt::Display for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = KeyStatus)]
 pub enum Status {
     Active,
     Revoked,

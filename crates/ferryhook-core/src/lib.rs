@@ -5,16 +5,21 @@
 //!
 //! In reading order:
 //! - what a moment and a name are, and where both come from: [`time`], [`id`], [`mod@env`];
-//!   every bound: [`limits`];
-//! - values that the nouns are made of: [`secret`], [`headers`], [`body`];
-//! - who: [`user`], [`account`], [`member`], [`key`], [`oauth_state`], and what they may use and
-//!   did use: [`plan`], [`usage`];
+//!   every bound: [`limits`], and how often something may happen: [`sliding`];
+//! - values that the nouns are made of: [`secret`], [`headers`], [`body`]; how secrets lie on disk:
+//!   [`sealing`], [`data_key`];
+//! - who: [`user`], [`account`], [`member`], [`invitation`], [`key`], how people sign in
+//!   ([`session`], [`ticket`], [`token_key`], [`totp`], [`oauth_state`]), what they may do:
+//!   [`permission`], what they were answered: [`answer`], and what they may use and did use:
+//!   [`plan`], [`usage`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
-//!   [`delivery`] with its state machine, [`retry`] and [`attempt`], and [`replay`] of many at once;
+//!   [`delivery`] with its state machine, [`retry`] and [`attempt`], [`replay`] of many at once and
+//!   [`erasure`];
 //! - what is decided about it on the way: [`handshake`], [`verify`], [`split`], [`cloud_events`],
 //!   [`dedup`] and [`hops`] at the door, with what the table of [`providers`] knows, then
 //!   [`event_types`], [`filter`] (with [`json_path`]) and [`order_key`], then [`transform`], and for
-//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`];
+//!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`]; how all
+//!   that is told: [`explained`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
 //! - what people are told: [`activity`], [`notification`], [`hook`].
 //!
@@ -24,18 +29,28 @@
 pub mod env;
 pub mod id;
 pub mod limits;
+pub mod sliding;
 pub mod time;
 
 pub mod body;
+pub mod data_key;
 pub mod headers;
+pub mod sealing;
 pub mod secret;
 
 // Who: people, the accounts they work in, and what they may spend.
 pub mod account;
+pub mod answer;
+pub mod invitation;
 pub mod key;
 pub mod member;
 pub mod oauth_state;
+pub mod permission;
 pub mod plan;
+pub mod session;
+pub mod ticket;
+pub mod token_key;
+pub mod totp;
 pub mod usage;
 pub mod user;
 
@@ -44,6 +59,7 @@ pub mod attempt;
 pub mod claim;
 pub mod connection;
 pub mod delivery;
+pub mod erasure;
 pub mod event;
 pub mod rejection;
 pub mod replay;
@@ -55,6 +71,7 @@ pub mod cloud_events;
 pub mod dedup;
 pub mod destination_auth;
 pub mod event_types;
+pub mod explained;
 pub mod filter;
 pub mod handshake;
 pub mod hops;
@@ -85,16 +102,20 @@ pub mod samples;
 
 pub use account::Account;
 pub use activity::Activity;
+pub use answer::Answer;
 pub use attempt::Attempt;
 pub use body::Body;
 pub use claim::Claim;
 pub use connection::Connection;
+pub use data_key::DataKey;
 pub use delivery::Delivery;
 pub use env::Env;
+pub use erasure::Erasure;
 pub use event::Event;
 pub use headers::Headers;
 pub use hook::Hook;
 pub use id::Id;
+pub use invitation::Invitation;
 pub use key::Key;
 pub use member::Member;
 pub use notification::Notification;
@@ -105,8 +126,11 @@ pub use replay::Replay;
 pub use run::Run;
 pub use schedule::Schedule;
 pub use secret::Secret;
+pub use session::Session;
 pub use source::Source;
+pub use ticket::Ticket;
 pub use time::Timestamp;
+pub use token_key::TokenKey;
 pub use usage::Usage;
 pub use user::User;
 

@@ -44,15 +44,26 @@ pub const TIMEOUT_MS_MAX: u32 = 30_000;
 pub const ERROR_CHARACTERS_KEPT: usize = 200;
 
 /// What people may write into a source or a connection. One source with all its connections is
-/// one commit.
+/// one commit, with room for the line in the audit log.
 pub const NAME_CHARACTERS_MAX: usize = 100;
-pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 1;
+pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 2;
 pub const URL_BYTES_MAX: usize = 2048;
 pub const SECRET_BYTES_MAX: usize = 1024;
 pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;
 pub const CUSTOM_RESPONSE_BYTES_MAX: usize = 16 * 1024;
 pub const CONCURRENCY_MAX: u16 = 1_000;
 pub const RATE_PER_SECOND_MAX: u32 = 100_000;
+
+/// What is kept of an answer to a request with an `Idempotency-Key`, and for how long. Sealed, the
+/// largest one still fits an item. A larger one is not kept.
+pub const ANSWER_BODY_BYTES_MAX: usize = 256 * 1024;
+pub const ANSWER_HEADERS_BYTES_MAX: usize = 4 * 1024;
+pub const ANSWER_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Keys of owners that stay unwrapped in memory (about a kilobyte each), and how many are fetched
+/// at the same time for a page of records.
+pub const DATA_KEYS_IN_MEMORY_MAX: usize = 10_000;
+pub const DATA_KEYS_AT_ONCE: usize = 16;
 
 /// How long a replaced secret is still honoured.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
@@ -66,6 +77,36 @@ pub const REPLAY_RATE_MAX: u32 = 1_000;
 pub const REPLAY_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub const REPLAYS_WAITING_MAX: usize = 32;
 
+/// An erasure: the events it may name, how long it is remembered after its end, how many of an
+/// account may wait for their turn, and what is kept of where its filter looked.
+pub const ERASURE_IDS_MAX: usize = 1_000;
+pub const ERASURE_KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+pub const ERASURES_WAITING_MAX: usize = 32;
+pub const ERASURE_PATHS_MAX: usize = 32;
+pub const ERASURE_PATH_CHARACTERS_MAX: usize = 200;
+
 /// A file for `ferryhook apply`.
 pub const MANIFEST_BYTES_MAX: usize = 1024 * 1024;
 pub const MANIFEST_DEPTH_MAX: usize = 32;
+
+/// The tree of accounts: its levels, and how many lie directly beneath one. A name stands in the
+/// path of all beneath it, so as many as fit into one commit may have to be renamed together.
+pub const ACCOUNT_LEVELS_MAX: u16 = 8;
+pub const ACCOUNT_CHILDREN_MAX: u32 = 1_000;
+pub const ACCOUNTS_RENAMED_MAX: usize = batch::ACTIONS_MAX - 2;
+/// What people may keep beside an account.
+pub const ACCOUNT_SETTINGS_BYTES_MAX: usize = 16 * 1024;
+
+/// How long an invitation can be accepted, how long it is shown after that, and how many of an
+/// account may be open at once.
+pub const INVITATION_LIVES: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const INVITATION_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const INVITATIONS_OPEN_MAX: usize = 100;
+
+/// Keys of an account that can be used, what one may list, and how often its use is noted.
+pub const KEYS_PER_ACCOUNT_MAX: usize = 100;
+pub const KEY_OPERATIONS_MAX: usize = 100;
+pub const KEY_USE_NOTED_EVERY: Duration = Duration::from_secs(60);
+/// Exceptions to a member's role.
+pub const EXCEPTIONS_MAX: usize = 100;
+pub const EMAIL_BYTES_MAX: usize = 254;

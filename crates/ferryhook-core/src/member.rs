@@ -1,6 +1,9 @@
 //! A user's place in an account: the role, and how they came to it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::time::seconds;
 use crate::{Account, Id, Map, Timestamp, User};
@@ -22,7 +25,9 @@ pub struct Member {
 }
 
 /// From least to most, so that `>=` asks whether a role suffices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     Viewer,
@@ -31,8 +36,26 @@ pub enum Role {
     Admin,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+impl Role {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Member => "member",
+            Self::Manager => "manager",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = MemberStatus)]
 pub enum Status {
     Active,
     /// Invited and not yet there.

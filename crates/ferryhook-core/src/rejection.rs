@@ -2,6 +2,7 @@
 //! the cause is mended, undone.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::time::{millis, seconds};
@@ -47,8 +48,9 @@ impl Identified for Rejection {
     const SORTABLE: bool = true;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = RejectionCause)]
 pub enum Cause {
     Signature,
     TooLarge,

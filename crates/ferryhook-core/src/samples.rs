@@ -12,9 +12,12 @@ use serde_json::Value;
 use crate::id::Identified;
 use crate::{Id, Map, Secret, Timestamp};
 
-pub use gateway::{attempt, claim, connection, delivery, event, rejection, replay, source};
+pub use gateway::{
+    attempt, claim, connection, delivery, erasure, event, rejection, replay, source,
+};
 pub use people::{
-    account, activity, hook, key, member, notification, oauth_state, plan, usage, user,
+    account, activity, answer, data_key, hook, invitation, key, member, notification, oauth_state,
+    plan, session, ticket, token_key, usage, user,
 };
 pub use syncs::{run, schedule};
 

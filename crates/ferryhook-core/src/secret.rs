@@ -4,12 +4,17 @@
 
 use std::fmt;
 
+use aws_lc_rs::{constant_time, digest};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::signature::SECRETS_MAX;
 use crate::{Env, Timestamp, limits};
+
+/// In the order of ASCII.
+pub(crate) const BASE62: &[u8; 62] =
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// `==` is for tests and for noticing a change; it takes longer the more characters agree, so a
 /// stranger's guess is never compared with it.
@@ -27,6 +32,33 @@ impl Secret {
         let mut bytes = [0u8; 32];
         env.fill(&mut bytes);
         Self(format!("whsec_{}", STANDARD.encode(bytes)))
+    }
+
+    /// This many letters and digits, all equally likely: almost six bits each.
+    pub fn letters(count: usize, env: &Env) -> Self {
+        let mut text = String::with_capacity(count);
+        let mut bytes = [0u8; 64];
+        while text.len() < count {
+            env.fill(&mut bytes);
+            // Of the 256 values of a byte the last ones would favour the first letters.
+            let even = bytes.iter().filter(|byte| usize::from(**byte) < 256 / 62 * 62);
+            let letters = even.map(|byte| char::from(BASE62[usize::from(*byte) % 62]));
+            text.extend(letters.take(count - text.len()));
+        }
+        Self(text)
+    }
+
+    /// What is kept of a secret that is only ever compared. Good for secrets that were drawn, not
+    /// for those that people think of: trying out a dictionary costs nothing.
+    pub fn hash(&self) -> Self {
+        let digest = digest::digest(&digest::SHA256, self.0.as_bytes());
+        Self(digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Whether it is the same, in a time that tells nothing of where it differs.
+    pub fn is(&self, guess: &Secret) -> bool {
+        let (own, guess) = (self.0.as_bytes(), guess.0.as_bytes());
+        constant_time::verify_slices_are_equal(own, guess).is_ok()
     }
 
     pub fn expose(&self) -> &str {

@@ -4,6 +4,7 @@
 //! Its id is the address, so whoever knows the id can send; the signature says who they are.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::secret::Previous;
@@ -60,8 +61,9 @@ impl Identified for Source {
     const PREFIX: &'static str = "src_";
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = SourceStatus)]
 pub enum Status {
     Active,
     /// Events are kept and wait.
@@ -74,8 +76,9 @@ pub enum Status {
     Disconnected,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = SourceConnectionType)]
 pub enum ConnectionType {
     Oauth,
     ApiKey,
@@ -84,7 +87,7 @@ pub enum ConnectionType {
 }
 
 /// What becomes of a request whose signature does not hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerificationMode {
     /// Refused at the door and kept as a rejection.
@@ -102,7 +105,7 @@ pub enum SyncStatus {
 }
 
 /// What the sender is told instead of the usual answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomResponse {
     pub status: u16,

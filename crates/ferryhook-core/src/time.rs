@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Datelike, SecondsFormat, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -94,6 +97,16 @@ impl fmt::Display for Timestamp {
         f.write_str(&self.utc().to_rfc3339_opts(SecondsFormat::Millis, true))
     }
 }
+
+/// How a moment is described to clients.
+impl PartialSchema for Timestamp {
+    fn schema() -> RefOr<Schema> {
+        let format = SchemaFormat::KnownFormat(KnownFormat::DateTime);
+        ObjectBuilder::new().schema_type(Type::String).format(Some(format)).into()
+    }
+}
+
+impl ToSchema for Timestamp {}
 
 impl FromStr for Timestamp {
     type Err = NotATimestamp;

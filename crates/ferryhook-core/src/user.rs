@@ -26,6 +26,19 @@ pub struct User {
     pub status: Status,
     pub email_verified: bool,
     pub two_factor_enabled: bool,
+    /// Of the app that shows codes. Here before it is enabled too: until the first code was right
+    /// it is only an offer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totp_secret: Option<Secret>,
+    /// The latest step whose code was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub totp_last_step: Option<u64>,
+    /// Hashes of those that are left.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recovery_codes: Vec<Secret>,
+    /// Counts up when every session has to end: only those that began under this number count.
+    #[serde(default)]
+    pub session_epoch: u32,
     /// The id of a [`Plan`](crate::Plan). Text, because operators add plans of their own.
     pub plan: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,6 +59,36 @@ pub struct User {
     pub default_account_id: Id<Account>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+/// Where else than here somebody can prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Identity {
+    Github,
+    Google,
+}
+
+impl Identity {
+    pub const ALL: [Identity; 2] = [Identity::Github, Identity::Google];
+}
+
+impl User {
+    /// Who they are there; the platform's own id, which never changes as an address may.
+    pub fn identity(&self, at: Identity) -> Option<&str> {
+        match at {
+            Identity::Github => self.github_id.as_deref(),
+            Identity::Google => self.google_id.as_deref(),
+        }
+    }
+
+    #[must_use]
+    pub fn with_identity(mut self, at: Identity, id: &str) -> Self {
+        match at {
+            Identity::Github => self.github_id = Some(id.to_owned()),
+            Identity::Google => self.google_id = Some(id.to_owned()),
+        }
+        self
+    }
 }
 
 impl Identified for User {

@@ -39,6 +39,7 @@ use options::Options;
 use scheme::{Certified, Scheme};
 
 pub use clock::TOLERANCE_SECONDS;
+pub use jwt::claims_signed_by;
 pub use keys::SECRETS_MAX;
 pub use reason::{BadVerifier, Reason};
 

@@ -8,8 +8,10 @@
 mod carry;
 mod changes;
 mod consequences;
+mod erased;
 pub(crate) mod gate;
 mod queue;
+mod rehearse;
 mod settle;
 
 use std::collections::HashSet;
@@ -32,7 +34,7 @@ use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
 use crate::ingest::HandOver;
-use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Work};
+use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
 use crate::moment::{Moment, Steady};
 use crate::parcel::Parcel;
@@ -42,6 +44,8 @@ use crate::scripts::Scripts;
 use crate::tally::Tally;
 use crate::trace::Sink;
 use gate::{Admission, Gate};
+
+pub use rehearse::Rehearsed;
 
 /// Cheap to clone: clones are one courier.
 #[derive(Clone)]
@@ -80,6 +84,10 @@ pub(crate) struct Inner {
     bell: Notify,
     /// Somebody has asked for a replay of many events.
     pub(crate) replays: Notify,
+    /// Somebody has asked for an erasure.
+    pub(crate) erasures: Notify,
+    /// Events that are gone from the store while something of them may still wait in memory.
+    erased: Mutex<HashSet<Id<Event>>>,
     /// Events in memory that the store still calls pending.
     taken: Mutex<HashSet<Id<Event>>>,
     gate: Mutex<Gate>,
@@ -116,6 +124,8 @@ impl Courier {
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
             replays: Notify::new(),
+            erasures: Notify::new(),
+            erased: Mutex::default(),
             taken: Mutex::default(),
             gate: Mutex::default(),
             releasing: tokio::sync::Mutex::default(),
@@ -137,6 +147,9 @@ impl Courier {
         self.0
             .tasks
             .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
+        let erasures = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("erasures", async move { crate::erase::run(&erasures, stop).await });
         let tally = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
@@ -468,7 +481,7 @@ pub(crate) fn lane_of(way: &Way, lane: delivery::Lane) -> LaneOf {
         id: LaneId { connection: connection.id, lane },
         account: connection.account_id,
         source: connection.source_id,
-        terms: crate::terms::of(connection, lane),
+        terms: Terms { open: way.hold().is_none(), ..crate::terms::of(connection, lane) },
     }
 }
 

@@ -5,7 +5,7 @@
 
 use ferryhook_core::event::Status;
 use ferryhook_core::{Event, Id};
-use ferryhook_store::{Slice, Stored};
+use ferryhook_store::{Slice, Store, Stored};
 
 use crate::courier::Courier;
 use crate::limits;
@@ -13,9 +13,9 @@ use crate::replay::ReplayError;
 
 impl Courier {
     /// Processes an event once more that was given up. Durable when it returns.
-    pub async fn redrive(&self, id: Id<Event>) -> Result<(), ReplayError> {
+    pub async fn redrive(&self, store: &Store, id: Id<Event>) -> Result<(), ReplayError> {
         let inner = self.inner();
-        let redriven = self::redrive(&inner.store, id).await?;
+        let redriven = self::redrive(store, id).await?;
         if !inner.take(id) {
             return Ok(()); // somebody found it pending already
         }
@@ -34,10 +34,7 @@ impl Courier {
 }
 
 /// The same where no courier runs: it is pending, and whoever works on the store finds it.
-pub async fn redrive(
-    store: &ferryhook_store::Store,
-    id: Id<Event>,
-) -> Result<Stored<Event>, ReplayError> {
+pub async fn redrive(store: &Store, id: Id<Event>) -> Result<Stored<Event>, ReplayError> {
     let unknown = || ReplayError::Unknown(id);
     let mut event = store.events().find(id).await?.ok_or_else(unknown)?;
     for _ in 0..limits::CONFLICT_TRIES_MAX {

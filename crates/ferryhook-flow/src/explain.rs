@@ -1,6 +1,6 @@
 //! Explain: what the rules of a connection make of an event, and why.
 //!
-//! Asked by people about events that are stored, with the rules as they are ([`explain`]) or as
+//! Asked by people about events that are stored, with the rules as they are ([`at`]) or as
 //! they might be ([`Trial`]). It runs the very rules that deliveries run, and has no effect:
 //! nothing is stored, sent or counted.
 
@@ -9,67 +9,28 @@ mod trial;
 
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::Cancel;
-use ferryhook_core::filter::{Explanation, Seen};
+use ferryhook_core::explained::{Explained, Transformed, Verdict};
+use ferryhook_core::filter::Seen;
 use ferryhook_core::transform::Outcome;
-use ferryhook_core::{Connection, Event, Id};
-use serde::{Deserialize, Serialize};
+use ferryhook_core::{Connection, Event, Timestamp};
 
 use crate::routes::Way;
 use crate::scripts::Scripts;
 use crate::shape::{self, Shape};
 
-pub use changes::Change;
-pub use trial::{Compared, Trial};
+pub use trial::Trial;
 
-/// What becomes of an event at one connection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
-    Delivered,
-    /// Its type is none of those that are listed.
-    OtherType,
-    /// The filter does not hold.
-    Filtered,
-    /// The transform gave nothing back.
-    Dropped {
-        reason: String,
-    },
-    /// The rules cannot be carried out. In time it would be tried again.
-    Failed {
-        reason: String,
-    },
+/// What the rules of this connection make of it now.
+pub async fn at(
+    connection: &Connection,
+    event: &Event,
+    scripts: &Scripts,
+    now: Timestamp,
+) -> Explained {
+    explain(event, &Way::new(connection.clone(), None, now), scripts).await
 }
 
-/// One connection's view of an event.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Explained {
-    pub connection_id: Id<Connection>,
-    pub connection: String,
-    #[serde(flatten)]
-    pub verdict: Verdict,
-    /// The listed types, where there are any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub event_types: Vec<String>,
-    pub pipeline_order: PipelineOrder,
-    /// Every clause with what it saw. Absent without a filter, or where its turn never came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub filter: Option<Explanation>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transform: Option<Transformed>,
-}
-
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Transformed {
-    /// What it changed; nothing where it left the event as it was, dropped it or failed.
-    pub changes: Vec<Change>,
-    /// What the script wrote to its console.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub console: Vec<String>,
-}
-
-pub async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
+async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
     let Connection { id, name, event_types, pipeline_order, .. } = &way.connection;
     let (verdict, _) = judge(event, way, scripts).await;
     let mut explained = Explained {
@@ -108,7 +69,11 @@ pub async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
 }
 
 /// What would be done, and with which event if not with this one.
-async fn judge(event: &Event, way: &Way, scripts: &Scripts) -> (Verdict, Option<Box<Event>>) {
+pub(crate) async fn judge(
+    event: &Event,
+    way: &Way,
+    scripts: &Scripts,
+) -> (Verdict, Option<Box<Event>>) {
     let is_wanted = way.types().map(|types| types.wants(event.event_type.as_deref()));
     let wanted = match is_wanted {
         Ok(false) => return (Verdict::OtherType, None),

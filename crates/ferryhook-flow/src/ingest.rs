@@ -354,16 +354,19 @@ impl Door {
         mut arrivals: Vec<Arrival>,
         now: Timestamp,
         _place: Place,
-        rejection: Option<Stored<Rejection>>,
+        rejection: Option<(Stored<Rejection>, Store)>,
     ) -> Result<Vec<Told>, Refusal> {
         let mut told = Vec::with_capacity(arrivals.len());
         while !arrivals.is_empty() {
-            let beside = usize::from(rejection.is_some());
+            // The rejection, and a line for the audit log.
+            let beside = if rejection.is_some() { 2 } else { 0 };
             let rest = arrivals.split_off(fitting(&arrivals, beside));
-            let events = self.store.events();
             let accepted = match rejection.as_ref().filter(|_| rest.is_empty()) {
-                Some(rejection) => events.readmit(&arrivals, rejection).await,
-                None => events.accept(&arrivals).await,
+                Some((rejection, store)) => store.events().readmit(&arrivals, rejection).await,
+                None if route.erased_until.is_some_and(|until| now < until) => {
+                    self.store.events().accept_after_erasures(&arrivals).await
+                }
+                None => self.store.events().accept(&arrivals).await,
             };
             let accepted = accepted.map_err(|error| self.store_away(&error))?;
             for (arrival, accepted) in arrivals.into_iter().zip(accepted) {

@@ -205,6 +205,13 @@ impl Lanes {
         self.lanes.get(&id).is_some_and(Lane::is_crowded)
     }
 
+    /// Whether anything of this event waits, is sent or is being stored. To know its source saves
+    /// time.
+    pub(crate) fn has(&self, event: Id<Event>, of: Option<Id<Source>>) -> bool {
+        let mut lanes = self.lanes.values();
+        lanes.any(|lane| of.is_none_or(|source| lane.source == source) && lane.has(event))
+    }
+
     pub(crate) fn is_closed(&self, id: LaneId) -> bool {
         self.lanes.get(&id).is_some_and(|lane| !lane.is_open())
     }

@@ -5,7 +5,8 @@
 //! which connections want it (`plan`), what is known of it before the store knows the plan
 //! (`parcel`); which delivery goes next (`lanes`, with the `terms` of each connection); the one
 //! who carries it ([`courier`]), in the `shape` that a transform gave it ([`scripts`]), with the
-//! `credentials` that its destination wants, through an `attempt`; what sends it once more ([`replay`], [`dead_letters`]); the periodic look for what
+//! `credentials` that its destination wants, through an `attempt`; what sends it once more
+//! ([`replay`], [`dead_letters`]) and what makes it gone for good ([`erase`]); the periodic look for what
 //! nobody has in hand (`sweep`); and for people why all of this happened ([`explain`]). None of it
 //! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
 //! store.
@@ -22,6 +23,7 @@ mod attempt;
 pub mod courier;
 mod credentials;
 pub mod dead_letters;
+pub mod erase;
 pub mod explain;
 pub mod replay;
 pub mod scripts;

@@ -84,8 +84,24 @@ pub const REPLAY_LEASE: Duration = Duration::from_secs(60);
 pub const REPLAY_LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Replays that are looked at to find those whose turn it is.
 pub const REPLAYS_LOOKED_AT_MAX: usize = 1000;
-/// Events that one count looks at.
-pub const COUNTED_MAX: usize = 10_000;
+
+/// Erasures that are done before the store is scrubbed for all of them.
+pub const ERASURES_AT_ONCE: usize = 100;
+/// How often somebody looks for one that nobody rang for, and how long one that could not go on
+/// waits at most.
+pub const ERASURE_LOOK_EVERY: Duration = Duration::from_secs(5);
+pub const ERASURE_PAUSE_MAX: Duration = Duration::from_secs(600);
+/// Of one erasure: events that are looked at together, and those that are erased together.
+pub const ERASURE_PAGE: usize = 100;
+pub const ERASURE_COMMITS_AT_ONCE: usize = 16;
+/// Where it stands is saved after so many events or so much time.
+pub const ERASURE_SAVE_EVENTS: usize = 100;
+pub const ERASURE_SAVE_EVERY: Duration = Duration::from_secs(1);
+/// Where several processes share a store, how long an erasure is left to one that is silent.
+pub const ERASURE_LEASE: Duration = Duration::from_secs(600);
+/// Erased events that are remembered because something of them waits in memory: beyond so many,
+/// those of which nothing waits any more are dropped.
+pub const ERASED_REMEMBERED: usize = 1024;
 
 /// Until a delivery is looked at again whose transform had to wait for a thread.
 pub const SHAPE_PAUSE: Duration = Duration::from_secs(5);

@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use ferryhook_core::connection::Status;
-use ferryhook_core::delivery::Hold;
 use ferryhook_core::filter::Seen;
 use ferryhook_core::{Delivery, Env, Event, Timestamp};
 
@@ -49,9 +47,9 @@ pub(crate) fn plan(
 pub(crate) fn delivery(event: &Event, way: &Way, now: Timestamp, env: &Env) -> Delivery {
     let mut delivery = Delivery::plan(event, &way.connection, &way.policy, now, env.fraction());
     delivery.order_key = way.order_key(event);
-    match way.connection.status {
-        Status::Paused => delivery.hold(Hold::ConnectionPaused, now),
-        Status::Active | Status::Deleted => delivery,
+    match way.hold() {
+        Some(reason) => delivery.hold(reason, now),
+        None => delivery,
     }
 }
 

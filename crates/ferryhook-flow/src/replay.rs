@@ -5,15 +5,13 @@
 //! tells their lanes; the courier carries them like any other, in lanes of their own, so that what
 //! is new never waits for what is repeated. Nothing is sent from here.
 
-mod count;
 mod error;
 pub mod jobs;
-mod search;
 mod targets;
 
-use ferryhook_core::delivery::{Hold, Lane, State};
+use ferryhook_core::delivery::{Lane, State};
 use ferryhook_core::event::Status;
-use ferryhook_core::{Connection, Delivery, Env, Event, Id, Timestamp, connection};
+use ferryhook_core::{Connection, Delivery, Env, Event, Id, Timestamp};
 use ferryhook_store::repositories::Begun;
 use ferryhook_store::{Slice, Store, Stored};
 use serde::{Deserialize, Serialize};
@@ -24,10 +22,8 @@ use crate::limits;
 use crate::plan;
 use crate::routes::{Routes, Way};
 
-pub use count::{Count, CountError, count};
 pub use error::ReplayError;
 pub use jobs::OrderError;
-pub use search::{Found, Search};
 
 /// What a replay came to, for each connection that was meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,9 +53,19 @@ impl Courier {
         event: Id<Event>,
         to: Option<&[Id<Connection>]>,
     ) -> Result<Replayed, ReplayError> {
+        self.replay_with(&self.inner().store, event, to).await
+    }
+
+    /// The same, written with a store that may have something to add.
+    pub async fn replay_with(
+        &self,
+        store: &Store,
+        event: Id<Event>,
+        to: Option<&[Id<Connection>]>,
+    ) -> Result<Replayed, ReplayError> {
         let inner = self.inner();
         let (replayed, lanes) =
-            begin(&inner.store, &inner.routes, &inner.env, event, to, || inner.now().wall).await?;
+            begin(store, &inner.routes, &inner.env, event, to, || inner.now().wall).await?;
         for (of, due) in lanes {
             self.renewed(of, event, due);
         }
@@ -183,9 +189,9 @@ fn again(
             ..plan::delivery(event, way, now, env)
         },
     };
-    Some(match way.connection.status {
-        connection::Status::Paused => begins.hold(Hold::ConnectionPaused, now),
-        connection::Status::Active | connection::Status::Deleted => begins,
+    Some(match way.hold() {
+        Some(reason) => begins.hold(reason, now),
+        None => begins,
     })
 }
 

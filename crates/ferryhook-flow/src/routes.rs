@@ -55,6 +55,8 @@ pub struct Route {
     pub proof: Proof,
     pub plan: Allowance,
     pub account_status: account::Status,
+    /// Until then what arrives may be a copy of something that was erased.
+    pub erased_until: Option<Timestamp>,
     /// Its connections, without those that are deleted; the paused ones hold what they get.
     pub ways: Vec<Arc<Way>>,
 }

@@ -7,6 +7,7 @@ use ferryhook_core::delivery::Lane;
 use crate::lanes::{Ordering, Terms};
 use crate::limits;
 
+/// As the connection says by itself; a route knows whether its account is open.
 pub(crate) fn of(connection: &Connection, lane: Lane) -> Terms {
     let wanted = connection.concurrency_max.map(usize::from).filter(|wanted| *wanted > 0);
     let wanted = wanted.unwrap_or(limits::CONCURRENCY_DEFAULT).min(limits::SLOTS_MAX);

@@ -39,10 +39,16 @@ pub enum Code {
     Internal,
     Unavailable,
     LoopDetected,
+    Conflict,
+    PreconditionFailed,
+    UnsupportedMediaType,
+    IdempotencyKeyReused,
+    PlanLimitReached,
+    AccountSuspended,
 }
 
 impl Code {
-    pub const ALL: [Code; 13] = [
+    pub const ALL: [Code; 19] = [
         Code::Validation,
         Code::Unauthorized,
         Code::PaymentRequired,
@@ -56,6 +62,12 @@ impl Code {
         Code::Internal,
         Code::Unavailable,
         Code::LoopDetected,
+        Code::Conflict,
+        Code::PreconditionFailed,
+        Code::UnsupportedMediaType,
+        Code::IdempotencyKeyReused,
+        Code::PlanLimitReached,
+        Code::AccountSuspended,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -73,6 +85,12 @@ impl Code {
             Code::Internal => "INTERNAL_ERROR",
             Code::Unavailable => "UNAVAILABLE",
             Code::LoopDetected => "LOOP_DETECTED",
+            Code::Conflict => "CONFLICT",
+            Code::PreconditionFailed => "PRECONDITION_FAILED",
+            Code::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
+            Code::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Code::PlanLimitReached => "PLAN_LIMIT_REACHED",
+            Code::AccountSuspended => "ACCOUNT_SUSPENDED",
         }
     }
 
@@ -90,6 +108,12 @@ impl Code {
             Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Code::LoopDetected => StatusCode::LOOP_DETECTED,
+            Code::Conflict => StatusCode::CONFLICT,
+            Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+            Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+            Code::PlanLimitReached => StatusCode::FORBIDDEN,
+            Code::AccountSuspended => StatusCode::FORBIDDEN,
         }
     }
 
@@ -108,6 +132,12 @@ impl Code {
             Code::Internal => "Internal error",
             Code::Unavailable => "Not available now",
             Code::LoopDetected => "Going round in circles",
+            Code::Conflict => "Not as you saw it",
+            Code::PreconditionFailed => "Changed in between",
+            Code::UnsupportedMediaType => "Not a type that is read here",
+            Code::IdempotencyKeyReused => "The key belongs to another request",
+            Code::PlanLimitReached => "The plan allows no more",
+            Code::AccountSuspended => "The account is suspended",
         }
     }
 
@@ -135,6 +165,24 @@ impl Code {
             Code::LoopDetected => {
                 "The event has passed through gateways too often: a destination leads back here."
             }
+            Code::Conflict => {
+                "What you asked for does not go together with what is there: a name is taken, or it has changed."
+            }
+            Code::PreconditionFailed => {
+                "The header If-Match names a state that is no longer the present one."
+            }
+            Code::UnsupportedMediaType => {
+                "The body must be JSON, and its Content-Type must say so."
+            }
+            Code::IdempotencyKeyReused => {
+                "The Idempotency-Key was used before, with another body or address."
+            }
+            Code::PlanLimitReached => {
+                "The plan has a bound on how many of these an account may have."
+            }
+            Code::AccountSuspended => {
+                "Nothing of it is lost; whoever suspended it can let it go on."
+            }
         }
     }
 }
@@ -150,7 +198,7 @@ impl Serialize for Code {
 pub struct FieldError {
     /// JSON pointer (RFC 6901) into the body.
     pub pointer: String,
-    pub detail: String,
+    pub message: String,
 }
 
 /// The body of an error. `detail` is for people and may change; it holds no secrets and no causes.

@@ -3,6 +3,8 @@
 //! Either every condition holds and every action is done, or nothing is and the error names the
 //! first action whose condition failed. The bounds are DynamoDB's, on every engine.
 
+mod seal;
+
 use std::fmt;
 
 use ferryhook_core::{Timestamp, limits};
@@ -12,6 +14,9 @@ use crate::key::{IndexKey, Key, Part};
 use crate::record::{Kind, Record, Stored, not_stored};
 use crate::value::packed::{self, Attribute, Packed};
 use crate::value::{self, Item, Name, Value};
+
+pub(crate) use seal::Binding;
+use seal::Seal;
 
 /// When a commit counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,7 +178,10 @@ impl Action {
 #[derive(Debug, Default)]
 pub struct Batch {
     actions: Vec<Action>,
+    /// Mostly none: few records have secrets.
+    seals: Vec<Seal>,
     mistake: Option<StoreError>,
+    erases_since: Option<Timestamp>,
 }
 
 impl Batch {
@@ -187,7 +195,9 @@ impl Batch {
         self.with(|| {
             let packed = packed::pack_beside(record, T::CONTENT);
             let (item, content) = packed.map_err(|error| not_stored(T::KIND, &error))?;
-            Ok(Some(Action::Insert(Insert {
+            let binding =
+                T::SECRETS.and_then(|secrets| Binding::of_packed(T::KIND, secrets, &item));
+            let action = Action::Insert(Insert {
                 kind: T::KIND,
                 version: T::VERSION,
                 key,
@@ -196,13 +206,23 @@ impl Batch {
                 item: item.into(),
                 content: content.into(),
                 mirror: record.mirror(),
-            })))
+            });
+            Ok((action, binding))
         })
     }
 
     /// Writes what differs, if the record is still as it was read.
     pub fn replace<T: Record>(self, was: &Stored<T>, now: &T) -> Self {
-        self.with(|| difference(was, now).map(|patch| Some(Action::Patch(patch))))
+        self.replace_when(was, now, Condition::Revision(was.revision))
+    }
+
+    /// Writes what differs, if this holds instead: for rows that are deleted and made anew, whose
+    /// revisions begin again.
+    pub fn replace_when<T: Record>(self, was: &Stored<T>, now: &T, condition: Condition) -> Self {
+        self.with(|| {
+            let (patch, binding) = difference(was, now)?;
+            Ok((Action::Patch(patch.when(condition)), binding))
+        })
     }
 
     /// A change of attributes that no index and no expiry depends on, without reading first.
@@ -211,19 +231,31 @@ impl Batch {
         self
     }
 
-    pub fn delete<T: Record>(mut self, was: &Stored<T>) -> Self {
-        self.actions.push(Action::Delete(Delete {
-            kind: T::KIND,
-            key: was.key(),
-            condition: Condition::Revision(was.revision),
-            indexes: was.indexes(),
-        }));
+    pub fn delete<T: Record>(self, was: &Stored<T>) -> Self {
+        self.delete_when(&was.record, Condition::Revision(was.revision))
+    }
+
+    pub fn delete_when<T: Record>(mut self, was: &T, condition: Condition) -> Self {
+        let (key, indexes) = (was.key(), was.indexes());
+        self.actions.push(Action::Delete(Delete { kind: T::KIND, key, condition, indexes }));
         self
     }
 
     pub fn require(mut self, key: Key, condition: Condition) -> Self {
         self.actions.push(Action::Require { key, condition });
         self
+    }
+
+    /// What this batch deletes, and what the rows that it changes were before, is to be really gone
+    /// after the next [scrub](crate::engine::Engine::scrub). None of it was written before `since`,
+    /// which saves the scrub from looking there.
+    pub fn erasing(mut self, since: Timestamp) -> Self {
+        self.erases_since = Some(since);
+        self
+    }
+
+    pub(crate) fn erases_since(&self) -> Option<Timestamp> {
+        self.erases_since
     }
 
     pub fn actions(&self) -> &[Action] {
@@ -234,9 +266,16 @@ impl Batch {
         self.actions.is_empty() && self.mistake.is_none()
     }
 
-    fn with(mut self, action: impl FnOnce() -> Result<Option<Action>, StoreError>) -> Self {
+    fn with(
+        mut self,
+        action: impl FnOnce() -> Result<(Action, Option<Binding>), StoreError>,
+    ) -> Self {
         match action() {
-            Ok(action) => self.actions.extend(action),
+            Ok((action, binding)) => {
+                let place = self.actions.len();
+                self.seals.extend(binding.map(|binding| Seal { place, binding }));
+                self.actions.push(action);
+            }
             Err(mistake) => self.mistake = self.mistake.or(Some(mistake)),
         }
         self
@@ -392,7 +431,7 @@ impl Patch {
     }
 }
 
-fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> {
+fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<(Patch, Option<Binding>), StoreError> {
     let key = was.key();
     if key != now.key() {
         let other = now.key();
@@ -407,15 +446,29 @@ fn difference<T: Record>(was: &Stored<T>, now: &T) -> Result<Patch, StoreError> 
         let (kind, names) = (T::KIND, T::CONTENT.join(", "));
         return Err(StoreError::Malformed(format!("{names} of a stored {kind} never change")));
     }
-    let mut patch = Patch::of(T::KIND, key).when(Condition::Revision(was.revision));
+    let mut patch = Patch::of(T::KIND, key);
     compare(&before, &after, &mut patch);
+    let binding = T::SECRETS.and_then(|secrets| {
+        // Also those that stay as they are: what an older version left in the open is sealed now.
+        write_anyway(&after, secrets.attributes, &mut patch);
+        Binding::of_packed(T::KIND, secrets, &after)
+    });
     let (from, to) = (was.indexes(), now.indexes());
     let expires = |record: &T| record.expires_at().map(Timestamp::as_seconds);
     let expires = (expires(now) != expires(was)).then(|| expires(now));
     if from != to || expires.is_some() {
         patch.moves = Some(Moves { from, to, expires });
     }
-    Ok(patch)
+    Ok((patch, binding))
+}
+
+fn write_anyway(after: &Packed, names: &[&str], patch: &mut Patch) {
+    for attribute in after.attributes().filter(|attribute| names.contains(&attribute.name)) {
+        let is_set = patch.set.iter().any(|(name, _)| name == attribute.name);
+        if let (false, Some(value)) = (is_set, attribute.unpack()) {
+            patch.set.push((attribute.owned_name(), value));
+        }
+    }
 }
 
 /// For a closer look than a print allows: maps may be equal in another order.

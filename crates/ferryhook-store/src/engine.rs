@@ -1,7 +1,8 @@
 //! The waist of the store: what an engine must do, and nothing else.
 //!
-//! Everything above (records, repositories) is written once against these three methods. A new
-//! engine implements them and passes the conformance suite.
+//! Everything above (records, repositories) is written once against these methods. A new engine
+//! implements the first three and passes the conformance suite; the fourth is for engines whose
+//! deletions leave something behind.
 
 use std::fmt;
 
@@ -31,6 +32,14 @@ pub trait Engine: Send + Sync + fmt::Debug {
 
     /// Does all of the batch or nothing.
     fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()>;
+
+    /// Makes sure that nothing is left of what [erasing](Batch::erasing) batches have deleted
+    /// before the call, not even among what nobody can read any more. May take long, and others
+    /// go on meanwhile; after an error it can be asked for again. Where a deletion is final there
+    /// is nothing to do.
+    fn scrub(&self) -> Answer<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
 }
 
 /// A row as an engine gives it back.

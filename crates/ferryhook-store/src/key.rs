@@ -3,12 +3,14 @@
 use std::fmt;
 
 use ferryhook_core::limits;
+use serde::Deserialize;
 
 use crate::StoreError;
 use crate::tables::{Index, KeyAttribute, Table};
 
 /// One half of a key. Text sorts by its UTF-8 bytes, numbers by value.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(untagged)]
 pub enum Part {
     Number(i64),
     Text(String),

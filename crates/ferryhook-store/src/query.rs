@@ -31,6 +31,36 @@ pub struct Cursor {
     pub entry: Option<IndexKey>,
 }
 
+impl Cursor {
+    /// For whoever keeps it outside the process. Not secret, and not proof against change.
+    pub fn to_text(&self) -> String {
+        let part = |part: &Part| match part {
+            Part::Number(number) => serde_json::Value::from(*number),
+            Part::Text(text) => text.as_str().into(),
+        };
+        let entry = self.entry.as_ref().map(|entry| {
+            let index = Index::ALL.iter().position(|index| *index == entry.index);
+            serde_json::json!([index, part(&entry.partition), entry.sort.as_ref().map(part)])
+        });
+        let table = Table::ALL.iter().position(|table| *table == self.key.table);
+        serde_json::json!([table, self.key.partition, self.key.sort, entry]).to_string()
+    }
+
+    pub fn from_text(text: &str) -> Option<Self> {
+        type Entry = (usize, Part, Option<Part>);
+        let (table, partition, sort, entry): (usize, String, Option<String>, Option<Entry>) =
+            serde_json::from_str(text).ok()?;
+        let key = Key { table: *Table::ALL.get(table)?, partition, sort };
+        let entry = match entry {
+            Some((index, partition, sort)) => {
+                Some(IndexKey { index: *Index::ALL.get(index)?, partition, sort })
+            }
+            None => None,
+        };
+        Some(Self { key, entry })
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Page<T> {
     pub rows: Vec<T>,

@@ -40,10 +40,17 @@ pub enum Kind {
     /// Holds a value (an e-mail address, a key's hash) for one owner.
     Unique = 20,
     Replay = 21,
+    DataKey = 22,
+    Answer = 23,
+    Session = 24,
+    Ticket = 25,
+    TokenKey = 26,
+    Invitation = 27,
+    Erasure = 28,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 21] = [
+    pub const ALL: [Kind; 28] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -65,6 +72,13 @@ impl Kind {
         Kind::OauthState,
         Kind::Unique,
         Kind::Replay,
+        Kind::DataKey,
+        Kind::Answer,
+        Kind::Session,
+        Kind::Ticket,
+        Kind::TokenKey,
+        Kind::Invitation,
+        Kind::Erasure,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -98,12 +112,21 @@ impl Kind {
             Self::OauthState => "oauth state",
             Self::Unique => "unique value",
             Self::Replay => "replay",
+            Self::DataKey => "data key",
+            Self::Answer => "answer",
+            Self::Session => "session",
+            Self::Ticket => "ticket",
+            Self::TokenKey => "token key",
+            Self::Invitation => "invitation",
+            Self::Erasure => "erasure",
         }
     }
 
     pub const fn table(self) -> Table {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
+            Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
+            Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }
@@ -140,6 +163,20 @@ impl fmt::Display for Kind {
     }
 }
 
+/// Attributes that are sealed before an engine sees them, where the store has a vault.
+///
+/// None of them may be part of a key, an index or the content, and no condition can ask for one:
+/// sealed twice, the same text is not the same.
+#[derive(Debug, Clone, Copy)]
+pub struct Secrets {
+    /// The attribute that says whose key seals them. A record without it, and whatever belongs to
+    /// nobody, is sealed with the installation's own key.
+    pub owner: Option<&'static str>,
+    /// The attributes that say which record it is. What was sealed for another does not open.
+    pub named_by: &'static [&'static str],
+    pub attributes: &'static [&'static str],
+}
+
 /// How a noun is stored: its key, its index entries, its expiry. Its attributes are its serde form.
 pub trait Record: Serialize + DeserializeOwned + Send + Sync {
     const KIND: Kind;
@@ -147,6 +184,10 @@ pub trait Record: Serialize + DeserializeOwned + Send + Sync {
     const VERSION: u8 = 1;
     /// See [`Kind::content`]. Only a record of a test, which borrows a kind, has less than all.
     const CONTENT: &'static [&'static str] = Self::KIND.content();
+
+    /// What of it is secret. A new secret is a new name in this list, and nothing else; where there
+    /// was none it is `Some(Secrets { .. })` with one.
+    const SECRETS: Option<Secrets> = None;
 
     fn key(&self) -> Key;
 

@@ -17,12 +17,16 @@ pub mod unique;
 
 pub(crate) mod account;
 pub(crate) mod activity;
+pub(crate) mod answer;
 pub(crate) mod attempt;
 pub(crate) mod claim;
 pub(crate) mod connection;
+pub(crate) mod data_key;
 pub(crate) mod delivery;
+pub(crate) mod erasure;
 pub(crate) mod event;
 pub(crate) mod hook;
+pub(crate) mod invitation;
 pub(crate) mod key;
 pub(crate) mod member;
 pub(crate) mod notification;
@@ -32,7 +36,10 @@ pub(crate) mod rejection;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod schedule;
+pub(crate) mod session;
 pub(crate) mod source;
+pub(crate) mod ticket;
+pub(crate) mod token_key;
 pub(crate) mod usage;
 pub(crate) mod user;
 

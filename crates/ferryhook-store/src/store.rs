@@ -5,30 +5,57 @@
 
 use std::sync::Arc;
 
-use ferryhook_core::{Env, Timestamp};
+use ferryhook_core::{Activity, Env, Timestamp};
 
 use crate::StoreError;
 use crate::batch::{Batch, Durability};
-use crate::engine::Engine;
+use crate::engine::{Answer, Engine, Row};
 use crate::key::{IndexKey, Key};
+use crate::note::Note;
 use crate::query::{Page, Query};
-use crate::record::{Record, Stored};
+use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
-    Accounts, Activities, Attempts, Connections, Deliveries, Events, Hooks, Keys, Ledger, Members,
-    Notifications, OauthStates, Plans, Rejections, Replays, Runs, Schedules, Sources, UsageDays,
-    Users,
+    Accounts, Activities, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures, Events,
+    Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
+    Rejections, Replays, Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
 };
+use crate::vault::{self, Vault};
 
 /// Cheap to clone: clones share the engine.
 #[derive(Debug, Clone)]
 pub struct Store {
     engine: Arc<dyn Engine>,
     env: Env,
+    note: Option<Note>,
+    vault: Option<Arc<Vault>>,
 }
 
 impl Store {
     pub fn new(engine: Arc<dyn Engine>, env: Env) -> Self {
-        Self { engine, env }
+        Self { engine, env, note: None, vault: None }
+    }
+
+    /// The same store with secrets sealed on the way in and opened on the way out. Without a vault
+    /// they are stored as they are, and what is sealed cannot be read.
+    pub fn sealed_by(self, vault: Arc<Vault>) -> Self {
+        Self { vault: Some(vault), ..self }
+    }
+
+    /// The same store with a line for the audit log, which the next durable commit made through
+    /// the handle (or a clone of it) takes along as its last action. Only that one: who changes
+    /// two things in two commits notes twice. A commit that fails leaves the line for the next.
+    pub fn noting(&self, activity: Activity) -> Self {
+        Self { note: Some(Note::new(activity)), ..self.clone() }
+    }
+
+    /// Without a line for the log, and without a vault.
+    pub(crate) fn bare(&self) -> Self {
+        Self::new(self.engine.clone(), self.env.clone())
+    }
+
+    /// Whether the line that this handle was given stands in the log; true if it was given none.
+    pub fn has_noted(&self) -> bool {
+        self.note.as_ref().is_none_or(Note::is_written)
     }
 
     pub fn users(&self) -> Users<'_> {
@@ -43,8 +70,28 @@ impl Store {
         Members(self)
     }
 
+    pub fn invitations(&self) -> Invitations<'_> {
+        Invitations(self)
+    }
+
+    pub fn installation(&self) -> Installation<'_> {
+        Installation(self)
+    }
+
     pub fn keys(&self) -> Keys<'_> {
         Keys(self)
+    }
+
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions(self)
+    }
+
+    pub fn tickets(&self) -> Tickets<'_> {
+        Tickets(self)
+    }
+
+    pub fn token_keys(&self) -> TokenKeys<'_> {
+        TokenKeys(self)
     }
 
     pub fn oauth_states(&self) -> OauthStates<'_> {
@@ -69,6 +116,15 @@ impl Store {
 
     pub fn events(&self) -> Events<'_> {
         Events(self)
+    }
+
+    pub fn erasures(&self) -> Erasures<'_> {
+        Erasures(self)
+    }
+
+    /// Sees to it that nothing is left of what was erased before; see [`Engine::scrub`].
+    pub async fn scrub(&self) -> Result<(), StoreError> {
+        self.engine.scrub().await
     }
 
     pub fn ledger(&self) -> Ledger<'_> {
@@ -103,6 +159,14 @@ impl Store {
         Activities(self)
     }
 
+    pub fn answers(&self) -> Answers<'_> {
+        Answers(self)
+    }
+
+    pub fn data_keys(&self) -> DataKeys<'_> {
+        DataKeys(self)
+    }
+
     pub fn notifications(&self) -> Notifications<'_> {
         Notifications(self)
     }
@@ -111,12 +175,19 @@ impl Store {
         Hooks(self)
     }
 
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.env.now()
     }
 
     pub(crate) async fn find<T: Record>(&self, key: &Key) -> Result<Option<Stored<T>>, StoreError> {
-        self.engine.get(key).await?.map(Stored::from_row).transpose()
+        match self.engine.get(key).await? {
+            Some(row) => self.read(row).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The one row that has this index entry. An index of DynamoDB lags a moment behind its
@@ -133,7 +204,7 @@ impl Store {
         loop {
             let page = self.engine.query(query.clone()).await?;
             if let Some(row) = page.rows.into_iter().next() {
-                return Stored::from_row(row).map(Some);
+                return self.read(row).await.map(Some);
             }
             if page.next.is_none() {
                 return Ok(None);
@@ -146,20 +217,66 @@ impl Store {
         &self,
         query: Query,
     ) -> Result<Page<Stored<T>>, StoreError> {
-        let Page { rows, next } = self.engine.query(query).await?;
+        let Page { mut rows, next } = self.engine.query(query).await?;
+        if let Some(secrets) = T::SECRETS {
+            Box::pin(self.unseal(secrets, &mut rows)).await?;
+        }
         let rows = rows.into_iter().map(Stored::from_row);
         Ok(Page { rows: rows.collect::<Result<_, _>>()?, next })
     }
 
+    async fn read<T: Record>(&self, mut row: Row) -> Result<Stored<T>, StoreError> {
+        if let Some(secrets) = T::SECRETS {
+            Box::pin(self.unseal(secrets, std::slice::from_mut(&mut row))).await?;
+        }
+        Stored::from_row(row)
+    }
+
+    async fn unseal(&self, secrets: Secrets, rows: &mut [Row]) -> Result<(), StoreError> {
+        match &self.vault {
+            Some(vault) => vault.open_rows(secrets, rows).await,
+            None => match rows.iter().find(|row| vault::has_sealed(secrets, row)) {
+                Some(row) => Err(StoreError::corrupt(row.kind, "its secrets are sealed")),
+                None => Ok(()),
+            },
+        }
+    }
+
     /// Durable when it returns.
-    pub(crate) async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        self.engine.commit(batch, Durability::Synced).await
+    pub(crate) fn commit(&self, batch: Batch) -> Answer<'_, ()> {
+        match &self.note {
+            Some(note) if !batch.is_empty() => Box::pin(self.commit_noting(note, batch)),
+            _ => self.write(batch, Durability::Synced),
+        }
     }
 
     /// Visible when it returns, and durable with the next sync: for what a crash may undo because
     /// it would be done again.
-    pub(crate) async fn commit_buffered(&self, batch: Batch) -> Result<(), StoreError> {
-        self.engine.commit(batch, Durability::Buffered).await
+    pub(crate) fn commit_buffered(&self, batch: Batch) -> Answer<'_, ()> {
+        self.write(batch, Durability::Buffered)
+    }
+
+    async fn commit_noting(&self, note: &Note, batch: Batch) -> Result<(), StoreError> {
+        let Some(activity) = note.take() else {
+            return self.write(batch, Durability::Synced).await;
+        };
+        // Last, so that a refusal names the place that the caller knows.
+        let done = self.write(batch.insert(&activity), Durability::Synced).await;
+        if done.is_err() {
+            note.give_back(activity);
+        }
+        done
+    }
+
+    /// What has no secrets, as no event has, goes straight to the engine.
+    fn write(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {
+        match &self.vault {
+            Some(vault) if batch.has_secrets() => Box::pin(async move {
+                let sealed = vault.seal(batch).await?;
+                self.engine.commit(sealed, durability).await
+            }),
+            _ => self.engine.commit(batch, durability),
+        }
     }
 
     pub(crate) async fn insert<T: Record>(&self, record: &T) -> Result<(), StoreError> {

@@ -133,7 +133,7 @@ impl Table {
             capacity: Capacity::OnDemand,
         };
         match self {
-            Self::Main => TableShape { point_in_time_recovery: true, ..plain },
+            Self::Main => TableShape { expiry: Some("ttl"), point_in_time_recovery: true, ..plain },
             Self::Events => TableShape {
                 expiry: Some("expiresAt"),
                 stream: true,

@@ -59,12 +59,18 @@ pub enum Command {
     /// once; several are a job of the server, which goes on when this command has ended. Exits
     /// with 4 when something that was named is not there.
     Replay(Replay),
+    /// Erase events for good, with everything that was ever tried with them: those that are named,
+    /// or all that a filter means. Says how many first, and asks.
+    Erase(Erase),
     /// Look at what was given up, and process it once more.
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
     /// Verify and sign requests as providers do, without a server.
     #[command(subcommand)]
     Signature(SignatureCommand),
+    /// Look after the keys that secrets are sealed with.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.
@@ -340,6 +346,67 @@ pub struct ReplayOf {
     pub flags: FlagsOf<StoreScope>,
 }
 
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Erase {
+    #[command(subcommand)]
+    pub command: Option<EraseCommand>,
+    #[command(flatten)]
+    pub asked: EraseAsked,
+}
+
+#[derive(Debug, Args)]
+pub struct EraseAsked {
+    #[arg(value_name = "EVENT")]
+    pub events: Vec<Id<Event>>,
+    /// All events and rejections that this filter matches, written like that of a connection:
+    /// '{"body": {"customer": {"email": "ada@example.com"}}}'. @FILE reads it from a file, and @-
+    /// from the standard input, so that it is in no history.
+    #[arg(long = "where", value_name = "FILTER", conflicts_with = "events")]
+    pub filter: Option<String>,
+    /// With --where: only of this source.
+    #[arg(long, value_name = "NAME|ID", requires = "filter")]
+    pub source: Option<String>,
+    /// With --where: only what came since then: 90s, 30m, 1h, 7d ago, or 2026-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = words::moment, requires = "filter")]
+    pub since: Option<Moment>,
+    /// With --where: only what came until then.
+    #[arg(long, value_name = "TIME", value_parser = words::moment, requires = "filter")]
+    pub until: Option<Moment>,
+    /// Say how many events it would be, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum EraseCommand {
+    /// List erasures, newest first.
+    List(ReplayList),
+    /// Show how far one is.
+    Show(EraseOf),
+    /// Have one erase nothing more. What is erased stays so.
+    Cancel(EraseOf),
+}
+
+#[derive(Debug, Args)]
+pub struct EraseOf {
+    #[arg(value_name = "ERASURE")]
+    pub erasure: Id<ferryhook_core::Erasure>,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum DeadLettersCommand {
     /// List events that could not be processed, newest first.
@@ -378,11 +445,37 @@ pub struct Redrive {
     pub flags: FlagsOf<StoreScope>,
 }
 
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Exchange the master key for another, also while a server runs.
+    ///
+    /// The new one is in --new-key-file or in the variable FERRYHOOK_NEW_MASTER_KEY. With neither,
+    /// an embedded store that has a key file of its own gets a new one, and where several master
+    /// keys are configured it is the first. Run it again when it was interrupted.
+    RotateMaster(RotateMaster),
+}
+
+#[derive(Debug, Args)]
+pub struct RotateMaster {
+    /// The new key: 32 bytes in base64.
+    #[arg(long, value_name = "FILE")]
+    pub new_key_file: Option<PathBuf>,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
 #[derive(Debug, Args)]
 pub struct Backup {
     /// Where the copy goes; must not exist yet.
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
+    /// Leave out the master key of the data directory. What was sealed with it can then be read
+    /// only by someone who has the key from elsewhere.
+    #[arg(long)]
+    pub without_master_key: bool,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,
@@ -436,10 +529,18 @@ pub struct Bench {
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,
-    /// How long each measurement sends.
-    #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u64).range(1..=3600))]
-    pub seconds: u64,
-    /// Send so many events in each measurement instead.
+    /// Measure the API instead of ingest and delivery: so many requests a second, on a server that
+    /// has much already.
+    #[arg(long, conflicts_with_all = ["connections", "stored", "compare_growth"])]
+    pub api: bool,
+    /// With --api: so many requests a second, whatever the answers do.
+    #[arg(long, value_name = "N", default_value = "500", requires = "api", value_parser = value_parser!(u32).range(1..=100_000))]
+    pub rate: u32,
+    /// How long each measurement sends; 5 seconds, or 30 with --api.
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=3600))]
+    pub seconds: Option<u64>,
+    /// Send so many events in each measurement instead. With --api: have so many stored before
+    /// anything is measured, 1,000,000 if nothing is said.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000_000))]
     pub events: Option<u32>,
     /// Measure with each of these numbers of connections.

@@ -7,10 +7,12 @@ mod columns;
 mod config;
 mod dead_letters;
 mod dev;
+mod erase;
 mod events;
 mod explain;
 mod export;
 mod input;
+mod keys;
 mod rejections;
 mod replay;
 mod restore;
@@ -25,7 +27,7 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
-use crate::cli::{Cli, Command, ConfigCommand, Dev};
+use crate::cli::{Cli, Command, ConfigCommand, Dev, KeysCommand};
 use crate::config::{Config, StoreKind, Values};
 use crate::desk::Complaint;
 
@@ -43,8 +45,10 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::WhatIf(asked) => return what_if::run(&asked),
         Command::Rejections(command) => return rejections::run(&command),
         Command::Replay(asked) => return replay::run(&asked),
+        Command::Erase(asked) => return erase::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
         Command::Signature(command) => signature::run(&command)?,
+        Command::Keys(KeysCommand::RotateMaster(asked)) => keys::rotate_master(&asked)?,
         Command::Backup(asked) => backup::run(&asked)?,
         Command::Restore(asked) => restore::run(&asked)?,
         Command::Schema(command) => return schema::run(command),

@@ -5,6 +5,7 @@
 //! knows is an error, because a misspelt setting that is ignored costs an evening.
 
 mod settings;
+mod sign_in;
 mod values;
 
 use std::fmt;
@@ -13,15 +14,24 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use ferryhook_api::limiter::Rates;
+use ferryhook_core::Secret;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
+use crate::master;
+
+pub use settings::NEW_MASTER_KEY_VARIABLE;
 pub use settings::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
+pub use sign_in::SignIn;
 pub use values::{ConfigError, Origin, Values};
 
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
 const BODY_SECONDS_MAX: u64 = 300;
 const TTL_DAYS_MAX: u32 = 3650;
+const REQUESTS_PER_MINUTE_MAX: u64 = 1_000_000;
+/// A page that somebody opens asks for several things at once.
+const PERSONS_RATE: u64 = 5;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
@@ -34,11 +44,24 @@ pub struct Config {
     /// Where senders reach this server, if not at the name they call it by.
     pub public_url: Option<PublicUrl>,
     pub ingest: Ingest,
+    /// How often callers of the API may ask.
+    pub api_rates: Rates,
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
     /// Authorities whose certificates are believed beside the public ones.
     pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
+    pub sign_in: SignIn,
+    pub master_key: MasterKeySetting,
+}
+
+/// Where the key comes from that the keys of secrets are wrapped with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MasterKeySetting {
+    /// Nobody says. The store has one of its own if it can.
+    Own,
+    Text(Secret),
+    File(PathBuf),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +96,14 @@ pub struct Dynamo {
     pub ttl_days: u32,
 }
 
+fn api_rates(values: &Values) -> Result<Rates, ConfigError> {
+    let key = "api.requestsPerMinute";
+    let expected = "a number from 0 to 1000000";
+    let each: u64 = values.parse_within(key, 0..=REQUESTS_PER_MINUTE_MAX, expected)?;
+    let rate = |times: u64| (each > 0).then_some(each * times);
+    Ok(Rates { of_key: rate(1), of_person: rate(PERSONS_RATE) })
+}
+
 impl Config {
     /// From this process's flags, environment and working directory.
     pub fn load(flags: &Flags) -> Result<(Self, Values), ConfigError> {
@@ -81,6 +112,14 @@ impl Config {
         });
         let values = Values::gather(flags, &environment.collect())?;
         Ok((Self::parse(&values)?, values))
+    }
+
+    /// Where people reach this server, without a slash at the end.
+    pub fn base_url(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.0.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", self.listen),
+        }
     }
 
     /// Where the data is, for people.
@@ -94,6 +133,7 @@ impl Config {
 
     fn parse(values: &Values) -> Result<Self, ConfigError> {
         Ok(Self {
+            master_key: master_key(values)?,
             listen: values.parse("listen", "an address such as 127.0.0.1:8080")?,
             data: values.parse("data", "a directory")?,
             store: values.parse("store", "one of embedded, dynamodb, memory")?,
@@ -122,6 +162,7 @@ impl Config {
                     "a number of seconds from 1 to 300",
                 )?),
             },
+            api_rates: api_rates(values)?,
             destinations_allow: values
                 .parse("destinations.allow", "a list of networks such as 10.0.0.0/8,fd00::/8")?,
             destinations_ca_file: values.get("destinations.caFile").map(PathBuf::from),
@@ -136,7 +177,22 @@ impl Config {
                     "a number of days from 1 to 3650",
                 )?,
             },
+            sign_in: SignIn::parse(values)?,
         })
+    }
+}
+
+fn master_key(values: &Values) -> Result<MasterKeySetting, ConfigError> {
+    const TEXT: &str = "masterKey";
+    const FILE: &str = "masterKeyFile";
+    match (values.get(TEXT), values.get(FILE)) {
+        (None, None) => Ok(MasterKeySetting::Own),
+        (None, Some(file)) => Ok(MasterKeySetting::File(file.into())),
+        (Some(_), Some(_)) => Err(ConfigError::Both { one: TEXT, other: FILE }),
+        (Some(text), None) => match master::parse(text) {
+            Ok(_) => Ok(MasterKeySetting::Text(Secret::new(text))),
+            Err(_) => Err(values.bad(TEXT, "32 bytes in base64 (`openssl rand -base64 32`)")),
+        },
     }
 }
 

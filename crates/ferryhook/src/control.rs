@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use ferryhook_api::apply;
+use ferryhook_core::Secret;
 use ferryhook_net::Tasks;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub enum Request {
     Apply(apply::Asked),
     /// Answered with the text of a manifest.
     Export,
+    /// To this key, or to a new one of our own. Answered with [`Rotation`](crate::master::Rotation).
+    RotateMaster(Option<Secret>),
     /// Answered with what was asked for, or a [`Complaint`](crate::desk::Complaint).
     Desk(desk::Asked),
 }

@@ -1,30 +1,31 @@
-//! The desk: answers questions about events, and takes orders to repeat them.
+//! The desk: what the data plane does for those who ask, and what the command line is told.
 //!
-//! It stands in the server, for whoever asks through the control socket, and in the command itself
-//! where no server runs on the data. There it can write an order down, and the next server carries
-//! it out.
+//! It stands in the server, for the API and for whoever asks through the control socket, and in
+//! the command itself where no server runs on the data. There it can write an order down, and the
+//! next server carries it out.
+//!
+//! The API has found what it speaks of before it comes here ([`Works`]). The command line speaks
+//! for the owner of the installation, so that it too reaches nothing without an account.
 
 mod ask;
-mod dead_letters;
-mod events;
-mod explain;
+mod erasures;
 mod names;
 pub mod orders;
-mod rejections;
-mod replays;
-pub mod view;
-mod what_if;
+mod questions;
+mod work;
 
 use std::fmt;
 
-use ferryhook_api::owner;
-use ferryhook_core::{Account, Env, Id};
+use ferryhook_api::events::list::ListError;
+use ferryhook_api::works::{Refusal, Works};
+use ferryhook_core::Env;
+use ferryhook_core::replay::BadSelection;
 use ferryhook_flow::scripts::Scripts;
-use ferryhook_flow::{Courier, Ingest, ReplayError, Routes};
+use ferryhook_flow::{Courier, Ingest, Routes};
 use ferryhook_net::Tasks;
+use ferryhook_store::search::CountError;
 use ferryhook_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 pub use ask::{ask, ask_server};
 pub use orders::Asked;
@@ -52,7 +53,8 @@ pub enum Complaint {
 impl Desk {
     /// In a server.
     pub fn of(courier: Courier, ingest: Ingest, store: Store, env: Env, routes: Routes) -> Self {
-        let scripts = courier.scripts().clone();
+        // Of its own: what people try out must not take the turns of what is delivered.
+        let scripts = Scripts::default();
         Self { store, env, routes, courier: Some(courier), ingest: Some(ingest), scripts }
     }
 
@@ -63,36 +65,9 @@ impl Desk {
         Self { store, env, routes, courier: None, ingest: None, scripts }
     }
 
-    pub async fn answer(&self, asked: Asked) -> Result<Value, Complaint> {
-        match asked {
-            Asked::ListEvents(wanted) => said(self.list_events(&wanted).await?),
-            Asked::ShowEvent(wanted) => said(self.show_event(wanted).await?),
-            Asked::Explain(id) => said(self.explain(id).await?),
-            Asked::WhatIf(asked) => said(self.what_if(asked).await?),
-            Asked::ListRejections(wanted) => said(self.list_rejections(&wanted).await?),
-            Asked::ShowRejection { source, id } => said(self.show_rejection(&source, id).await?),
-            Asked::Readmit(order) => said(self.readmit(&order).await?),
-            Asked::Replay(order) => said(self.replay(&order).await?),
-            Asked::CountReplay(order, after) => said(self.count_replay(&order, after).await?),
-            Asked::ReplayMany(order) => said(self.replay_many(&order).await?),
-            Asked::ListReplays { limit } => said(self.list_replays(limit).await?),
-            Asked::ShowReplay(id) => said(self.show_replay(id).await?),
-            Asked::CancelReplay(id) => said(self.cancel_replay(id).await?),
-            Asked::ListDeadLetters { limit } => said(self.list_dead_letters(limit).await?),
-            Asked::ListFailures { limit } => said(self.list_failures(limit).await?),
-            Asked::Redrive(ids) => said(self.redrive(ids).await?),
-        }
+    fn works(&self) -> &dyn Works {
+        self
     }
-
-    /// Everything here belongs to one account, as long as nobody can sign up. Nothing, if nothing
-    /// has needed an owner yet.
-    async fn account(&self) -> Result<Option<Id<Account>>, Complaint> {
-        Ok(owner::find(&self.store).await?.map(|owner| owner.account))
-    }
-}
-
-fn said(answer: impl Serialize) -> Result<Value, Complaint> {
-    serde_json::to_value(answer).map_err(|error| Complaint::Refused(error.to_string()))
 }
 
 impl From<StoreError> for Complaint {
@@ -101,12 +76,30 @@ impl From<StoreError> for Complaint {
     }
 }
 
-impl From<ReplayError> for Complaint {
-    fn from(error: ReplayError) -> Self {
-        match error.is_not_found() {
-            true => Self::NotFound(error.to_string()),
-            false => Self::Refused(error.to_string()),
+impl From<Refusal> for Complaint {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NotFound(reason) => Self::NotFound(reason),
+            refusal => Self::Refused(refusal.to_string()),
         }
+    }
+}
+
+impl From<ListError> for Complaint {
+    fn from(error: ListError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<CountError> for Complaint {
+    fn from(error: CountError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<BadSelection> for Complaint {
+    fn from(error: BadSelection) -> Self {
+        Self::Refused(error.to_string())
     }
 }
 

@@ -16,6 +16,7 @@ mod copied;
 mod desk;
 mod echo;
 mod front;
+mod master;
 mod roots;
 mod server;
 mod storage;

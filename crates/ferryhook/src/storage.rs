@@ -1,4 +1,4 @@
-//! Opens the store that the configuration names.
+//! Opens the store that the configuration names, with the vault that seals its secrets.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use ferryhook_store::engine::memory::Memory;
 use ferryhook_store::{Store, StoreError};
 
 use crate::config::{Config, StoreKind};
+use crate::master::Keys;
 
 #[cfg(feature = "aws")]
 pub mod dynamo;
@@ -18,14 +19,15 @@ pub struct Storage {
     pub store: Store,
     /// For what only this engine can do.
     pub embedded: Option<Arc<Embedded>>,
+    pub keys: Keys,
 }
 
 pub async fn open(config: &Config, env: Env) -> anyhow::Result<Storage> {
     match config.store {
-        StoreKind::Embedded => open_embedded(config, env),
-        StoreKind::Memory => Ok(open_memory(env)),
+        StoreKind::Embedded => open_embedded(config, EmbeddedConfig::new(&config.data), env).await,
+        StoreKind::Memory => open_memory(env).await,
         #[cfg(feature = "aws")]
-        StoreKind::Dynamodb => dynamo::open(&config.dynamo, env).await,
+        StoreKind::Dynamodb => dynamo::open(config, env).await,
         #[cfg(not(feature = "aws"))]
         StoreKind::Dynamodb => Err(no_dynamo()),
     }
@@ -36,9 +38,8 @@ pub async fn open_existing(config: &Config, env: Env) -> anyhow::Result<Storage>
     if config.store != StoreKind::Embedded {
         return open(config, env).await;
     }
-    let config = EmbeddedConfig { create: false, ..EmbeddedConfig::new(&config.data) };
-    let engine = Arc::new(Embedded::open(config, env.clone())?);
-    Ok(Storage { store: Store::new(engine.clone(), env), embedded: Some(engine) })
+    let existing = EmbeddedConfig { create: false, ..EmbeddedConfig::new(&config.data) };
+    open_embedded(config, existing, env).await
 }
 
 #[cfg(not(feature = "aws"))]
@@ -46,15 +47,22 @@ pub fn no_dynamo() -> anyhow::Error {
     anyhow::anyhow!("this build has no DynamoDB support; build with --features aws")
 }
 
-fn open_embedded(config: &Config, env: Env) -> anyhow::Result<Storage> {
-    let engine = Arc::new(Embedded::open(EmbeddedConfig::new(&config.data), env.clone())?);
-    Ok(Storage { store: Store::new(engine.clone(), env), embedded: Some(engine) })
+async fn open_embedded(
+    config: &Config,
+    embedded: EmbeddedConfig,
+    env: Env,
+) -> anyhow::Result<Storage> {
+    let engine = Arc::new(Embedded::open(embedded, env.clone())?);
+    let store = Store::new(engine.clone(), env.clone());
+    let keys = Keys::of_embedded(config, &store, &env).await?;
+    Ok(Storage { store: store.sealed_by(keys.vault.clone()), embedded: Some(engine), keys })
 }
 
-fn open_memory(env: Env) -> Storage {
+async fn open_memory(env: Env) -> anyhow::Result<Storage> {
     tracing::warn!("the memory store KEEPS NOTHING: all data is gone when this process stops");
-    let engine = Arc::new(Memory::new(env.clone()));
-    Storage { store: Store::new(engine, env), embedded: None }
+    let store = Store::new(Arc::new(Memory::new(env.clone())), env.clone());
+    let keys = Keys::of_memory(&store, &env).await?;
+    Ok(Storage { store: store.sealed_by(keys.vault.clone()), embedded: None, keys })
 }
 
 impl Storage {

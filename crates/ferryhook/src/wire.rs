@@ -6,6 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use ferryhook_api::auth::{self, Auth, Surroundings};
+use ferryhook_api::cursors::Cursors;
+use ferryhook_api::limiter::Limiter;
+use ferryhook_api::mail::{Mailer, mailbox};
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
@@ -14,6 +18,7 @@ use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
 use ferryhook_net::client::{Client, Guard};
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::config::{Config, StoreKind};
@@ -84,16 +89,83 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let ingest =
         Ingest::new(store.clone(), env.clone(), &tasks, routes.clone(), hand_over, settings);
     let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
-    control(config, &env, &storage, guard, (bell.clone(), desk), &tasks);
+    let desk = Arc::new(desk);
+    let api_guard = guard.clone();
+    let vault = storage.keys.vault.clone();
+    control(config, &env, &storage, guard, (bell.clone(), desk.clone()), &tasks);
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
-    let app = App { env: env.clone(), readiness: readiness.clone(), metrics };
+    let auth = Arc::new(auth(config, &store, &env, &tasks, purpose)?);
+    let app = App {
+        env: env.clone(),
+        store: store.clone(),
+        guard: api_guard,
+        readiness: readiness.clone(),
+        metrics,
+        bell: bell.clone(),
+        cursors: Cursors::new(&vault.derive("cursors")),
+        limiter: Limiter::new(config.api_rates, env.clone()),
+        settings: Arc::new(api_settings(config)),
+        tasks: tasks.clone(),
+        auth: auth.clone(),
+        works: desk,
+        turns: Arc::default(),
+    };
     let router = match purpose {
         Purpose::Serving => router(app),
-        Purpose::Development => router(app).merge(echo::router(store.clone(), env.clone())),
+        Purpose::Development => router(app)
+            .merge(echo::router(store.clone(), env.clone()))
+            .merge(mailbox::router(auth.mail.clone())),
     };
     let front = Front { ingest, router, env };
     Ok(Wired { front, courier, readiness, tasks, store, bell })
+}
+
+/// How people sign in. The platforms they may come through are the operator's choice, so that
+/// these alone may be anywhere, also inside.
+fn auth(
+    config: &Config,
+    store: &Store,
+    env: &Env,
+    tasks: &Tasks,
+    purpose: Purpose,
+) -> anyhow::Result<Auth> {
+    let mail = match (&config.sign_in.mail, purpose) {
+        (Some(server), _) => Mailer::to_server(server, env, tasks)?,
+        (None, Purpose::Development) => Mailer::to_mailbox(env.clone()),
+        (None, Purpose::Serving) => {
+            tracing::info!(
+                "no mail server is set: addresses are not verified, and a lost password \
+                            cannot be replaced by mail"
+            );
+            Mailer::nowhere()
+        }
+    };
+    let everywhere = [IpNet::V4(Ipv4Net::default()), IpNet::V6(Ipv6Net::default())];
+    let guard = Guard::new(everywhere.to_vec());
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots::of(config)?);
+    let public_url = config.public_url.as_ref().map(|url| url.0.as_str());
+    let settings = auth::Settings {
+        signup: config.sign_in.signup,
+        base_url: config.base_url(),
+        verifies_addresses: config.sign_in.mail.is_some(),
+        // Not where this server listens: another one of the installation listens elsewhere.
+        issuer: public_url.unwrap_or("ferryhook").to_owned(),
+        github: config.sign_in.github.clone(),
+        google: config.sign_in.google.clone(),
+    };
+    let (store, env, tasks) = (store.clone(), env.clone(), tasks.clone());
+    let outbound = Arc::new(client);
+    Ok(Auth::new(settings, Surroundings { store, env, tasks, mail, outbound, guard }))
+}
+
+fn api_settings(config: &Config) -> ferryhook_api::Settings {
+    let public_url = config.public_url.as_ref().map(|url| url.0.trim_end_matches('/').to_owned());
+    ferryhook_api::Settings {
+        is_secure: public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
+        public_url,
+        trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
+    }
 }
 
 /// Rung by whoever changes a source or a connection in this process.
@@ -114,7 +186,7 @@ fn control(
     env: &Env,
     storage: &Storage,
     guard: Guard,
-    (bell, desk): (Bell, Desk),
+    (bell, desk): (Bell, Arc<Desk>),
     tasks: &Tasks,
 ) {
     let Some(engine) = storage.embedded.clone() else { return };
@@ -122,6 +194,7 @@ fn control(
         store: storage.store.clone(),
         env: env.clone(),
         engine,
+        keys: storage.keys.clone(),
         guard,
         bell,
         turns: Turns::default(),

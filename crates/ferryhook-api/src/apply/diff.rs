@@ -77,6 +77,11 @@ pub(super) fn removal(was: Option<&Existing>, env: &Env) -> Difference {
     difference
 }
 
+/// The edits of [`removal`].
+pub(crate) fn removal_edits(was: &Existing, env: &Env) -> Vec<Edit> {
+    removal(Some(was), env).edits
+}
+
 impl Difference {
     fn connection(
         &mut self,
@@ -132,7 +137,12 @@ impl Difference {
     }
 }
 
-fn wanted_source(spec: &SourceSpec, was: Option<&Source>, owner: Owner, env: &Env) -> Source {
+pub(crate) fn wanted_source(
+    spec: &SourceSpec,
+    was: Option<&Source>,
+    owner: Owner,
+    env: &Env,
+) -> Source {
     let now = env.now();
     let was = was.cloned().unwrap_or_else(|| new_source(owner, env));
     // Where the provider brings it, the file need not have it.
@@ -190,7 +200,7 @@ fn new_source(owner: Owner, env: &Env) -> Source {
     }
 }
 
-fn wanted_connection(
+pub(crate) fn wanted_connection(
     spec: &ConnectionSpec,
     was: Option<&Connection>,
     source: &Source,

@@ -9,7 +9,7 @@ use super::auth;
 use super::reader::At;
 use super::rules::{self, Rules};
 
-const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "name",
     "url",
     "status",
@@ -72,9 +72,11 @@ pub struct Ordering {
 }
 
 pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
-    let fields = at.fields("a connection", FIELDS)?;
+    let called = |name| at.reading.dialect.connection_field(name);
+    let known: Vec<_> = FIELDS.iter().map(|name| called(name)).collect();
+    let fields = at.fields("a connection", &known)?;
     let name = fields.required("name").and_then(|at| super::name(&at));
-    let url = fields.required("url").and_then(|at| url(&at));
+    let url = fields.required(called("url")).and_then(|at| url(&at));
     let status = fields
         .get("status")
         .and_then(|at| at.one_of(&[("active", Status::Active), ("paused", Status::Paused)]));
@@ -82,7 +84,7 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
     let headers = fields.get("headers").map(|at| headers(&at)).unwrap_or_default();
     let auth = fields.get("auth").and_then(|at| auth::read(&at, url.as_deref(), &headers));
     let rules = rules::read(&fields);
-    let retry_config = fields.get("retry").and_then(|at| retry(&at));
+    let retry_config = fields.get(called("retry")).and_then(|at| retry(&at));
     let timeout_ms = fields
         .get("timeoutMs")
         .and_then(|at| at.number(limits::TIMEOUT_MS_MIN..=limits::TIMEOUT_MS_MAX));

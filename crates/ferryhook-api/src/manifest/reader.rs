@@ -10,14 +10,46 @@ use ferryhook_net::client::Guard;
 use serde_json::Value as Json;
 
 use super::tree::{Name, Node, Place, Value};
-use super::{Complaint, Secrets};
+use super::{Complaint, Dialect, Secrets};
 
 /// What a file may refer to, and the complaints so far.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
     pub(super) secrets: &'a Secrets,
     pub(super) guard: &'a Guard,
+    pub(super) dialect: Dialect,
     pub(super) complaints: RefCell<Vec<Complaint>>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(secrets: &'a Secrets, guard: &'a Guard, dialect: Dialect) -> Self {
+        Self { secrets, guard, dialect, complaints: RefCell::default() }
+    }
+}
+
+/// How to get to a value: for people, and as a JSON pointer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Way {
+    pub(super) path: String,
+    pub(super) pointer: String,
+}
+
+impl Way {
+    fn field(&self, name: &str) -> Self {
+        let path = match self.path.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}.{name}", self.path),
+        };
+        let escaped = name.replace('~', "~0").replace('/', "~1");
+        Self { path, pointer: format!("{}/{escaped}", self.pointer) }
+    }
+
+    fn item(&self, place: usize) -> Self {
+        Self {
+            path: format!("{}[{place}]", self.path),
+            pointer: format!("{}/{place}", self.pointer),
+        }
+    }
 }
 
 /// A value and the way to it.
@@ -25,7 +57,7 @@ pub(super) struct Reading<'a> {
 pub(super) struct At<'a> {
     pub(super) reading: &'a Reading<'a>,
     node: &'a Node,
-    path: String,
+    way: Way,
 }
 
 /// The fields of a map. A field that nobody can take is one that nobody knows.
@@ -37,15 +69,15 @@ pub(super) struct Fields<'a> {
 
 impl<'a> At<'a> {
     pub(super) fn root(reading: &'a Reading<'a>, node: &'a Node) -> Self {
-        Self { reading, node, path: String::new() }
+        Self { reading, node, way: Way::default() }
     }
 
     pub(super) fn complain(&self, message: impl Display) {
-        self.complain_at(self.node.place, &self.path, message);
+        self.complain_at(self.node.place, &self.way, message);
     }
 
-    fn complain_at(&self, place: Place, path: &str, message: impl Display) {
-        self.reading.complaints.borrow_mut().push(Complaint::new(place, path, message));
+    fn complain_at(&self, place: Place, way: &Way, message: impl Display) {
+        self.reading.complaints.borrow_mut().push(Complaint::new(place, way, message));
     }
 
     fn expected(&self, what: &str) {
@@ -61,7 +93,7 @@ impl<'a> At<'a> {
         for (name, _) in fields.iter().filter(|(name, _)| !known.contains(&&*name.text)) {
             let known = known.join(", ");
             let message = format!("no such field; {what} has {known}");
-            self.complain_at(name.place, &self.path_to(&name.text), message);
+            self.complain_at(name.place, &self.way.field(&name.text), message);
         }
         Some(Fields { whole: self.clone(), fields })
     }
@@ -80,11 +112,7 @@ impl<'a> At<'a> {
             self.expected("a list");
             return Vec::new();
         };
-        let item = |(place, node)| At {
-            reading: self.reading,
-            node,
-            path: format!("{}[{place}]", self.path),
-        };
+        let item = |(place, node)| At { reading: self.reading, node, way: self.way.item(place) };
         nodes.iter().enumerate().map(item).collect()
     }
 
@@ -219,15 +247,8 @@ impl<'a> At<'a> {
         matches!(self.node.value, Value::Null)
     }
 
-    fn path_to(&self, name: &str) -> String {
-        match self.path.is_empty() {
-            true => name.to_owned(),
-            false => format!("{}.{name}", self.path),
-        }
-    }
-
     fn field(&self, name: &str, node: &'a Node) -> At<'a> {
-        At { reading: self.reading, node, path: self.path_to(name) }
+        At { reading: self.reading, node, way: self.way.field(name) }
     }
 }
 
@@ -241,7 +262,10 @@ impl<'a> Fields<'a> {
     pub(super) fn required(&self, name: &str) -> Option<At<'a>> {
         let field = self.get(name);
         if field.is_none() {
-            self.whole.complain(format!("{name} is missing"));
+            let Way { path, .. } = self.whole.way.clone();
+            let Way { pointer, .. } = self.whole.way.field(name);
+            let message = format!("{name} is missing");
+            self.whole.complain_at(self.whole.node.place, &Way { path, pointer }, message);
         }
         field
     }

@@ -2,8 +2,6 @@
 //!
 //! Also a file of their own, for whoever asks what other rules would do.
 
-use std::cell::RefCell;
-
 use ferryhook_core::Connection;
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::event_types::EventTypes;
@@ -12,7 +10,7 @@ use ferryhook_core::transform::Transform;
 use ferryhook_net::client::Guard;
 
 use super::reader::{At, Fields, Reading};
-use super::{Complaint, Secrets, tree};
+use super::{Complaint, Dialect, Secrets, tree};
 
 pub(super) const FIELDS: [&str; 4] = ["eventTypes", "filters", "transform", "pipelineOrder"];
 
@@ -36,9 +34,8 @@ impl Rules {
     pub fn parse(text: &str) -> Result<Self, Vec<Complaint>> {
         let node = tree::read(text).map_err(|complaint| vec![complaint])?;
         let (secrets, guard) = (Secrets::new(), Guard::new(Vec::new()));
-        let reading = Reading { secrets: &secrets, guard: &guard, complaints: RefCell::default() };
-        let fields = At::root(&reading, &node).fields("a file of rules", &FIELDS);
-        let rules = fields.map(|fields| read(&fields)).unwrap_or_default();
+        let reading = Reading::new(&secrets, &guard, Dialect::File);
+        let rules = read_whole(&At::root(&reading, &node)).unwrap_or_default();
         let complaints = reading.complaints.into_inner();
         match complaints.is_empty() {
             true => Ok(rules),
@@ -56,6 +53,11 @@ impl Rules {
             ..connection
         }
     }
+}
+
+/// Rules and nothing else.
+pub(super) fn read_whole(at: &At<'_>) -> Option<Rules> {
+    at.fields("a set of rules", &FIELDS).map(|fields| read(&fields))
 }
 
 pub(super) fn read(fields: &Fields<'_>) -> Rules {

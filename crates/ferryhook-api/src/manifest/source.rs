@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::connection::{self, ConnectionSpec};
 use super::reader::At;
 
-const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "name",
     "provider",
     "status",
@@ -92,7 +92,7 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
         config.insert(EVENT_TYPE_SETTING.to_owned(), text.into());
     }
     let connections = fields.get("connections").map(|at| connections(&at)).unwrap_or_default();
-    let has_types = provider.as_deref().is_none_or(|name| event_type_rule(name).is_some());
+    let has_types = provider.as_deref().is_none_or(|name| has_types(name, &config));
     if !has_types
         && event_type.is_none()
         && connections.iter().any(|c| !c.rules.event_types.is_empty())
@@ -112,6 +112,11 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
         config,
         connections,
     })
+}
+
+/// Whether its events say what type they are. A connection that lists types gets nothing otherwise.
+pub(crate) fn has_types(provider: &str, config: &Map) -> bool {
+    event_type_rule(provider).is_some() || config.contains_key(EVENT_TYPE_SETTING)
 }
 
 fn provider(at: &At<'_>) -> Option<String> {

@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use ferryhook_core::limits;
+use ferryhook_core::{Map, limits};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value as Json};
 use serde_saphyr::Spanned;
 
 use super::Complaint;
+use super::reader::Way;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -49,7 +50,11 @@ pub(crate) fn read(text: &str) -> Result<Node, Complaint> {
     let start = Place { line: 1, column: 1 };
     if text.len() > limits::MANIFEST_BYTES_MAX {
         let max = limits::MANIFEST_BYTES_MAX;
-        return Err(Complaint::new(start, "", format!("the file is larger than {max} bytes")));
+        return Err(Complaint::new(
+            start,
+            &Way::default(),
+            format!("the file is larger than {max} bytes"),
+        ));
     }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_depth: limits::MANIFEST_DEPTH_MAX },
@@ -62,7 +67,7 @@ pub(crate) fn read(text: &str) -> Result<Node, Complaint> {
         Ok(_) => Ok(Node { place: start, value: Value::Map(Vec::new()) }),
         Err(error) => {
             let place = error.location().map_or(start, Place::from);
-            Err(Complaint::new(place, "", without_place(&error)))
+            Err(Complaint::new(place, &Way::default(), without_place(&error)))
         }
     }
 }
@@ -85,6 +90,41 @@ fn without_place(error: &serde_saphyr::Error) -> String {
     match place.and_then(|place| text.strip_suffix(&place).map(str::to_owned)) {
         Some(text) => text,
         None => text,
+    }
+}
+
+/// JSON that came by itself has no lines to point at.
+const NOWHERE: Place = Place { line: 0, column: 0 };
+
+impl Node {
+    /// As deep as the JSON, whose reader has a bound.
+    fn of_json(json: &Json) -> Self {
+        let value = match json {
+            Json::Null => Value::Null,
+            Json::Bool(is) => Value::Bool(*is),
+            Json::Number(number) => Value::Number(number.clone()),
+            Json::String(text) => Value::Text(text.clone()),
+            Json::Array(items) => Value::List(items.iter().map(Self::of_json).collect()),
+            Json::Object(fields) => return Self::of_fields(fields),
+        };
+        Self { place: NOWHERE, value }
+    }
+
+    /// Of a value that holds no others it is 1.
+    pub(super) fn depth(&self) -> usize {
+        let inside = match &self.value {
+            Value::List(nodes) => nodes.iter().map(Self::depth).max(),
+            Value::Map(fields) => fields.iter().map(|(_, node)| node.depth()).max(),
+            _ => None,
+        };
+        1 + inside.unwrap_or_default()
+    }
+
+    pub(super) fn of_fields(fields: &Map) -> Self {
+        let field = |(name, value): (&String, &Json)| {
+            (Name { place: NOWHERE, text: name.clone() }, Self::of_json(value))
+        };
+        Self { place: NOWHERE, value: Value::Map(fields.iter().map(field).collect()) }
     }
 }
 

@@ -1,24 +1,18 @@
+mod coverage;
+
 use std::future::{pending, ready};
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, Response};
-use ferryhook_core::Env;
 use http_body_util::BodyExt;
-use metrics_exporter_prometheus::PrometheusBuilder;
 use tower::ServiceExt;
 
 use super::{App, router};
-use crate::{Readiness, health};
+use crate::{Readiness, trial};
 
 fn app(readiness: Readiness) -> App {
-    let recorder = PrometheusBuilder::new().build_recorder();
-    metrics::with_local_recorder(&recorder, || health::record_build("1.2.3"));
-    App {
-        env: Env::fixed("2026-01-01T00:00:00Z"),
-        readiness: Arc::new(readiness),
-        metrics: recorder.handle(),
-    }
+    App { readiness: Arc::new(readiness), ..trial::app() }
 }
 
 fn ready_app() -> App {
@@ -46,6 +40,9 @@ async fn a_living_process_says_so() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/healthz").await, @r#"
     200 OK
     content-type: application/json
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 18
 
@@ -58,6 +55,9 @@ async fn a_ready_process_says_so() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/readyz").await, @r#"
     200 OK
     content-type: application/json
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 18
 
@@ -70,6 +70,10 @@ async fn an_unready_process_says_why() {
     let app = app(Readiness::new(|| ready(Err("The store is away.".into()))));
     insta::assert_snapshot!(ask(app, "GET", "/readyz").await, @r#"
     503 Service Unavailable
+    retry-after: 1
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     content-type: application/problem+json
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 159
@@ -99,6 +103,9 @@ async fn metrics_name_the_build() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/metrics").await, @r#"
     200 OK
     content-type: text/plain; version=0.0.4; charset=utf-8
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 141
 
@@ -112,6 +119,9 @@ async fn metrics_name_the_build() {
 async fn an_unknown_address_is_a_problem() {
     insta::assert_snapshot!(ask(ready_app(), "GET", "/nowhere").await, @r#"
     404 Not Found
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     content-type: application/problem+json
     x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 162
@@ -124,6 +134,9 @@ async fn an_unknown_address_is_a_problem() {
 async fn a_wrong_method_is_a_problem() {
     insta::assert_snapshot!(ask(ready_app(), "DELETE", "/healthz").await, @r#"
     405 Method Not Allowed
+    x-content-type-options: nosniff
+    cache-control: no-store
+    referrer-policy: no-referrer
     content-type: application/problem+json
     x-request-id: req_-OhqqeV-vdbDJw05
     allow: GET,HEAD

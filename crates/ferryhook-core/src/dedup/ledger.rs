@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::arriving::sha256_hex;
 use super::rule::bounded;
 use super::{Arriving, BadRule, Rule};
 use crate::{Body, Headers, Id, Source};
@@ -55,6 +56,18 @@ impl Dedup {
 /// one still divides the two.
 pub fn ledger_key(source: Id<Source>, provider: &str, part: &str) -> String {
     format!("{}@{source}:{part}", ledger_source(provider))
+}
+
+/// Where the ledger remembers that the event under this key was erased: enough to recognise a copy
+/// and too little to tell what the key said. The source's id in it, which nobody can guess, keeps
+/// others from trying keys out.
+pub fn erased_key(key: &str) -> String {
+    format!("ERASED:{}", sha256_hex(key.as_bytes()))
+}
+
+/// Where the ledger says that there are such entries of a source, and until when.
+pub fn erased_of(source: Id<Source>) -> String {
+    format!("ERASED@{source}")
 }
 
 /// The provider as the ledger writes it: `STRIPE`, or `CUSTOM` where there is none.

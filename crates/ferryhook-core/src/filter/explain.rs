@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::rule::{Rule, Test};
 use super::seen::{BodyKind, Seen};
@@ -24,8 +25,9 @@ const EXPLAINED_MAX: usize = 1_000;
 /// Clauses are asked again and again: those inside of groups by each of the groups.
 const EXPLAIN_EFFORT_MAX: usize = 8 * EFFORT_MAX;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = FilterExplanation)]
 pub struct Explanation {
     pub holds: bool,
     pub body: BodyKind,
@@ -35,8 +37,9 @@ pub struct Explanation {
     pub clause: Explained,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = FilterClause)]
 pub struct Explained {
     /// Where it stands in the filter: a JSON pointer.
     pub at: String,
@@ -56,6 +59,7 @@ pub struct Explained {
     pub found: Option<usize>,
     pub holds: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(no_recursion)]
     pub clauses: Vec<Explained>,
 }
 

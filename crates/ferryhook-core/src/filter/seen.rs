@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use super::part::Part;
 use crate::dedup::decoded;
 use crate::json::{Document, NotJson, Value};
-use crate::{Event, Headers, Map};
+use crate::{Event, Headers, Map, Rejection};
 
 /// Reads each part when it is first asked for.
 #[derive(Debug)]
@@ -34,7 +34,9 @@ struct Read<'a> {
 }
 
 /// What a body turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, utoipa::ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum BodyKind {
     Json,
@@ -61,6 +63,19 @@ impl<'a> Seen<'a> {
             query: event.query.as_deref(),
             path: event.path.as_deref(),
             body,
+            is_form: said.is_some_and(is_form),
+            read: Read::default(),
+        }
+    }
+
+    /// The same of a request that was refused, as far as its body was kept.
+    pub fn of_rejection(rejection: &'a Rejection) -> Self {
+        let said = rejection.headers.find("content-type").or(rejection.content_type.as_deref());
+        Self {
+            headers: &rejection.headers,
+            query: rejection.query.as_deref(),
+            path: rejection.path.as_deref(),
+            body: Content::Bytes(rejection.body.as_bytes()),
             is_form: said.is_some_and(is_form),
             read: Read::default(),
         }

@@ -72,3 +72,17 @@ proptest! {
         }
     }
 }
+
+/// What clients are told an id looks like is what an id looks like.
+#[test]
+fn an_id_is_described_as_it_is() {
+    use utoipa::{PartialSchema, ToSchema};
+
+    assert_eq!(SourceId::name(), "SourceId");
+    let schema = serde_json::to_value(SourceId::schema()).unwrap();
+    let pattern = regex::Regex::new(schema["pattern"].as_str().unwrap()).unwrap();
+    let id = SourceId::new(&Env::fixed("2026-01-01T00:00:00Z"));
+    assert!(pattern.is_match(id.as_str()), "{pattern} {id}");
+    assert!(!pattern.is_match(&id.as_str()[1..]));
+    assert!(!pattern.is_match(&format!("{id}x")));
+}

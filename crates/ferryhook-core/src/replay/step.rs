@@ -2,13 +2,15 @@
 //! that is over is given back unchanged.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{BadSelection, Position, Replay, Selection, State};
 use crate::{Account, Connection, Env, Id, Timestamp, limits};
 
 /// Of the events that were meant and have been looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ReplayCounts)]
 pub struct Counts {
     pub matched: u64,
     /// Something of it goes out again.

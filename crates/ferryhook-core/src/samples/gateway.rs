@@ -6,8 +6,8 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::delivery::{Lane, State};
 use crate::secret::Previous;
 use crate::{
-    Attempt, Claim, Connection, Delivery, Event, Headers, Rejection, Replay, Source, claim,
-    connection, event, rejection, replay, source,
+    Attempt, Claim, Connection, Delivery, Erasure, Event, Headers, Rejection, Replay, Source,
+    claim, connection, erasure, event, rejection, replay, source,
 };
 
 pub fn source() -> Source {
@@ -182,6 +182,31 @@ pub fn replay() -> Replay {
         position: Some(replay::Position { received_at: CREATED, event_id }),
         waiting_for: Some(id("conn_0000000000000001")),
         last_error: text("there is no such event"),
+        created_at: CREATED,
+        updated_at: UPDATED,
+        expires_at: Some(EXPIRES),
+    }
+}
+
+pub fn erasure() -> Erasure {
+    let event_id = id("evt_-OhqqeV-00000001");
+    Erasure {
+        id: id("era_-OhqqeV-00000001"),
+        account_id: id("acc_0000000000000001"),
+        what: erasure::What::Subject {
+            subject: erasure::Subject {
+                filter: text(r#"{"body":{"email":"ada@example.com"}}"#),
+                paths: vec!["body.email".to_owned()],
+                source_id: Some(id("src_0000000000000001")),
+                from: Some(CREATED),
+                to: Some(UPDATED),
+            },
+        },
+        state: erasure::State::Running { lease_until: UPDATED },
+        counts: erasure::Counts { looked_at: 70, erased: 7, failed: 1 },
+        position: Some(replay::Position { received_at: CREATED, event_id }),
+        last_error: text("a stored event cannot be decoded"),
+        created_by: Some(id("usr_0000000000000001")),
         created_at: CREATED,
         updated_at: UPDATED,
         expires_at: Some(EXPIRES),

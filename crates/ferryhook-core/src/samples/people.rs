@@ -8,8 +8,9 @@ use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::plan::Limits;
 use crate::schedule::ScheduleType;
 use crate::{
-    Account, Activity, Hook, Key, Member, Notification, OauthState, Plan, Usage, User, account,
-    key, member, notification, plan, user,
+    Account, Activity, Answer, DataKey, Headers, Hook, Invitation, Key, Member, Notification,
+    OauthState, Plan, Session, Ticket, TokenKey, Usage, User, account, answer, invitation, key,
+    member, notification, plan, session, ticket, user,
 };
 
 pub fn user() -> User {
@@ -23,6 +24,10 @@ pub fn user() -> User {
         status: user::Status::Active,
         email_verified: true,
         two_factor_enabled: false,
+        totp_secret: Some(secret("totp")),
+        totp_last_step: Some(58_907_520),
+        recovery_codes: vec![secret("recovery-code-hash")],
+        session_epoch: 3,
         plan: "pro".to_owned(),
         stripe_customer_id: text("cus_1"),
         stripe_sub_id: text("sub_1"),
@@ -47,6 +52,7 @@ pub fn account() -> Account {
         name: "Acme Retail".to_owned(),
         level: 1,
         status: account::Status::Active,
+        child_count: 2,
         user_id: id("usr_0000000000000001"),
         created_at: CREATED,
         updated_at: UPDATED,
@@ -86,6 +92,64 @@ pub fn key() -> Key {
     }
 }
 
+pub fn session() -> Session {
+    Session {
+        id: id("ses_0000000000000001"),
+        user_id: id("usr_0000000000000001"),
+        epoch: 3,
+        method: session::Method::Password,
+        family_hash: secret("family-hash"),
+        token_hashes: vec![secret("token-hash")],
+        replaced_hashes: vec![secret("replaced-hash")],
+        rotated_at: Some(UPDATED),
+        generation: 1,
+        created_at: CREATED,
+        last_used_at: UPDATED,
+        expires_at: EXPIRES,
+        ip_address: text("203.0.113.7"),
+        user_agent: text("curl/8.5.0"),
+    }
+}
+
+pub fn ticket() -> Ticket {
+    Ticket {
+        hash: secret("ticket-hash"),
+        purpose: ticket::Purpose::SecondFactor,
+        user_id: Some(id("usr_0000000000000001")),
+        email: text("ada@example.com"),
+        epoch: 3,
+        method: Some(session::Method::Password),
+        tries: 1,
+        created_at: CREATED,
+        expires_at: EXPIRES,
+    }
+}
+
+pub fn token_key() -> TokenKey {
+    TokenKey {
+        id: "0123456789abcdef".to_owned(),
+        private_key: secret("private-key"),
+        created_at: CREATED,
+        expires_at: EXPIRES,
+    }
+}
+
+pub fn invitation() -> Invitation {
+    Invitation {
+        id: id("inv_0000000000000001"),
+        account_id: id("acc_0000000000000001"),
+        email: "grace@example.com".to_owned(),
+        role: member::Role::Member,
+        invited_by: id("usr_0000000000000001"),
+        token_hash: secret("invitation-hash"),
+        status: invitation::Status::Accepted,
+        user_id: Some(id("usr_0000000000000002")),
+        created_at: CREATED,
+        expires_at: EXPIRES,
+        kept_until: EXPIRES,
+    }
+}
+
 pub fn oauth_state() -> OauthState {
     OauthState {
         state: secret("state"),
@@ -97,6 +161,37 @@ pub fn oauth_state() -> OauthState {
         created_at: CREATED,
         expires_at: EXPIRES,
         metadata: Some(map([("scope", json!("contacts"))])),
+    }
+}
+
+pub fn answer() -> Answer {
+    let reply = answer::Reply {
+        status: 201,
+        content_type: text("application/json"),
+        headers: Headers::from_iter([("Location", "/v1/keys/key_0000000000000001")]),
+        body: r#"{"key":"hush-answer"}"#.into(),
+    };
+    Answer {
+        caller: "key_0000000000000001".to_owned(),
+        key_hash: "0a1b".to_owned(),
+        account_id: Some(id("acc_0000000000000001")),
+        fingerprint: "2c3d".to_owned(),
+        token: "4e5f".to_owned(),
+        state: answer::State::Done { reply },
+        created_at: CREATED,
+        expires_at: EXPIRES,
+    }
+}
+
+pub fn data_key() -> DataKey {
+    DataKey {
+        owner_id: "acc_0000000000000001".to_owned(),
+        id: "0123456789abcdef".to_owned(),
+        wrapped: secret("wrapped"),
+        master_id: "3ac8b14c1eec9bfc".to_owned(),
+        former_master_ids: vec!["fedcba9876543210".to_owned()],
+        created_at: CREATED,
+        updated_at: UPDATED,
     }
 }
 

@@ -67,7 +67,8 @@ fn a_user() {
     stored(
         &user(),
         "userId S, email S, name S, firstName? S, lastName? S, passwordHash? S, status S, \
-         emailVerified BOOL, twoFactorEnabled BOOL, plan S, stripeCustomerId? S, \
+         emailVerified BOOL, twoFactorEnabled BOOL, totpSecret? S, totpLastStep? N, \
+         recoveryCodes? L, sessionEpoch? N, plan S, stripeCustomerId? S, \
          stripeSubId? S, githubId? S, googleId? S, usageThisMonth N, usagePeriodStart S(iso), \
          lastLoginAt? N(s), preferences? M, defaultAccountId S, createdAt S(iso), \
          updatedAt S(iso)",
@@ -79,7 +80,8 @@ fn an_account() {
     stored(
         &account(),
         "accountId S, parentAccountId? S, accountPath S, accountType S, accountName S, level N, \
-         status S, userId S, createdAt N(s), updatedAt N(s), metadata? M, settings? M",
+         status S, childCount? N, userId S, createdAt N(s), updatedAt N(s), metadata? M, \
+         settings? M",
     );
 }
 
@@ -89,6 +91,15 @@ fn a_member() {
         &member(),
         "userId S, accountId S, role S, permissions M, isDefault BOOL, joinedAt N(s), \
          invitedBy? S, status S",
+    );
+}
+
+#[test]
+fn an_invitation() {
+    stored(
+        &invitation(),
+        "invitationId S, accountId S, email S, role S, invitedBy S, tokenHash S, status S, \
+         userId? S, createdAt S(iso), expiresAt S(iso), ttl N(s)",
     );
 }
 
@@ -262,11 +273,53 @@ fn a_plan() {
 }
 
 #[test]
+fn a_session() {
+    stored(
+        &session(),
+        "sessionId S, userId S, epoch N, method S, familyHash S, tokenHashes L, \
+         replacedHashes? L, rotatedAt? S(iso), generation N, createdAt S(iso), \
+         lastUsedAt S(iso), ttl N(s), ipAddress? S, userAgent? S",
+    );
+}
+
+#[test]
+fn a_ticket() {
+    stored(
+        &ticket(),
+        "ticketHash S, purpose S, userId? S, email? S, epoch N, method? S, tries N, \
+         createdAt S(iso), ttl N(s)",
+    );
+}
+
+#[test]
+fn a_token_key() {
+    stored(&token_key(), "keyId S, privateKey S, createdAt S(iso), ttl N(s)");
+}
+
+#[test]
 fn an_oauth_state() {
     stored(
         &oauth_state(),
         "state S, userId? S, accountId? S, platformId S, redirectUri S, createdAt N(s), \
          expiresAt N(s), metadata? M, codeVerifier? S",
+    );
+}
+
+#[test]
+fn an_answer() {
+    stored(
+        &answer(),
+        "caller S, keyHash S, accountId? S, fingerprint S, token S, state S, reply M, \
+         createdAt S(iso), ttl N(s)",
+    );
+}
+
+#[test]
+fn a_data_key() {
+    stored(
+        &data_key(),
+        "ownerId S, keyId S, wrapped S, masterId S, formerMasterIds? L, createdAt S(iso), \
+         updatedAt S(iso)",
     );
 }
 

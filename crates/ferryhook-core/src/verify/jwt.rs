@@ -108,31 +108,8 @@ impl Checker {
 
     /// Those of a token whose signature holds.
     fn claims(&self, token: &str, now: Timestamp) -> Result<Map<String, Value>, Reason> {
-        let (signed, signature) = token.rsplit_once('.').ok_or_else(|| bad("it has no parts"))?;
-        let (head, claims) = signed.split_once('.').ok_or_else(|| bad("it has no parts"))?;
-        let head = object(head).ok_or_else(|| bad("its header is not readable"))?;
-        let signature =
-            URL_SAFE_NO_PAD.decode(signature).map_err(|_| bad("its signature is not base64url"))?;
-        if head.contains_key("crit") {
-            return Err(bad("it asks for something that we do not know"));
-        }
-        let algorithm = head.get("alg").and_then(Value::as_str).unwrap_or_default();
-        let id = head.get("kid").and_then(Value::as_str);
-        let mut is_known = false;
-        let mut matches = false;
-        for key in self.keys.iter().filter(|key| key.is_valid(now)) {
-            let own =
-                key.value.made(signed.as_bytes(), &signature, algorithm, id, self.scheme.keys);
-            is_known |= own.is_some();
-            matches |= own.unwrap_or_default();
-        }
-        if !is_known {
-            return Err(bad("no key of this source is of its algorithm"));
-        }
-        if !matches {
-            return Err(Reason::Mismatch);
-        }
-        object(claims).ok_or_else(|| bad("its claims are not readable"))
+        let keys = self.keys.iter().filter(|key| key.is_valid(now)).map(|key| &key.value);
+        claims(token, keys, self.scheme.keys)
     }
 
     fn check_times(&self, claims: &Map<String, Value>, now: Timestamp) -> Result<(), Reason> {
@@ -253,6 +230,47 @@ impl Checker {
     pub(super) fn is_bearer(&self) -> bool {
         self.scheme.bearer && self.header() == Some("authorization")
     }
+}
+
+/// The claims of a token that one of these public keys (a JWKS) has signed, with RS256 or ES256.
+/// What they say about times and names is for the caller to judge.
+pub fn claims_signed_by(token: &str, jwks: &str) -> Result<Map<String, Value>, Reason> {
+    if token.len() > TOKEN_BYTES_MAX {
+        return Err(bad("it is too long"));
+    }
+    let keys = Key::public(jwks, JwtKeys::Either).map_err(|_| bad("the keys are not readable"))?;
+    claims(token, keys.iter(), JwtKeys::Either)
+}
+
+fn claims<'a>(
+    token: &str,
+    keys: impl Iterator<Item = &'a Key>,
+    kinds: JwtKeys,
+) -> Result<Map<String, Value>, Reason> {
+    let (signed, signature) = token.rsplit_once('.').ok_or_else(|| bad("it has no parts"))?;
+    let (head, claims) = signed.split_once('.').ok_or_else(|| bad("it has no parts"))?;
+    let head = object(head).ok_or_else(|| bad("its header is not readable"))?;
+    let signature =
+        URL_SAFE_NO_PAD.decode(signature).map_err(|_| bad("its signature is not base64url"))?;
+    if head.contains_key("crit") {
+        return Err(bad("it asks for something that we do not know"));
+    }
+    let algorithm = head.get("alg").and_then(Value::as_str).unwrap_or_default();
+    let id = head.get("kid").and_then(Value::as_str);
+    let mut is_known = false;
+    let mut matches = false;
+    for key in keys {
+        let own = key.made(signed.as_bytes(), &signature, algorithm, id, kinds);
+        is_known |= own.is_some();
+        matches |= own.unwrap_or_default();
+    }
+    if !is_known {
+        return Err(bad("no key of this source is of its algorithm"));
+    }
+    if !matches {
+        return Err(Reason::Mismatch);
+    }
+    object(claims).ok_or_else(|| bad("its claims are not readable"))
 }
 
 fn object(part: &str) -> Option<Map<String, Value>> {

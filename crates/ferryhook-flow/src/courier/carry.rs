@@ -4,9 +4,9 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ferryhook_core::connection::{OrderingPolicy, Status};
+use ferryhook_core::connection::OrderingPolicy;
 use ferryhook_core::delivery::{Cancel, Consequence, Failure, Hold, Next, Outcome, State};
-use ferryhook_core::{Delivery, Event, Timestamp};
+use ferryhook_core::{Delivery, Event, Id, Timestamp};
 use ferryhook_net::client::Timing;
 use ferryhook_store::Stored;
 use futures_util::FutureExt;
@@ -63,7 +63,10 @@ impl Courier {
     }
 
     async fn carry_once(&self, of: &LaneOf, work: Work) -> Left {
-        let since = work.since;
+        let (event, since) = (work.event, work.since);
+        if self.0.is_erased(event) {
+            return self.drop_quietly(of, event);
+        }
         let Some(hand) = self.pick_up(work.piece).await else {
             self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
             return Left::Unknown;
@@ -72,6 +75,9 @@ impl Courier {
             self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
             return Left::Nothing; // the process is stopping
         };
+        if self.0.is_erased(event) {
+            return self.drop_quietly(of, event);
+        }
         let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
         let way = ways.iter().find(|way| way.connection.id == of.id.connection);
         if let Some(way) = way.filter(|way| lane_of(way, of.id.lane).terms != of.terms) {
@@ -85,13 +91,19 @@ impl Courier {
                 };
                 self.without_attempt(of, |now| hand.delivery().cancel(reason, now))
             }
-            Some(way) if way.connection.status == Status::Paused => {
-                let hold = |now| hand.delivery().hold(Hold::ConnectionPaused, now);
-                self.without_attempt(of, hold)
-            }
-            Some(way) => self.with_attempt(of, &hand, way).await,
+            Some(way) => match way.hold() {
+                Some(reason) => self.without_attempt(of, |now| hand.delivery().hold(reason, now)),
+                None => self.with_attempt(of, &hand, way).await,
+            },
         };
         self.settle(of, hand, outcomes, since).await
+    }
+
+    /// It was erased while it waited: there is nothing to send and nothing to write.
+    fn drop_quietly(&self, of: &LaneOf, event: Id<Event>) -> Left {
+        self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
+        self.0.let_go(event);
+        Left::Nothing
     }
 
     /// The route as it is when the destination's rate allows the next attempt. Whoever comes too
@@ -202,7 +214,7 @@ impl Courier {
         self.attempted(of, delivery, way, made)
     }
 
-    async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Made {
+    pub(super) async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Made {
         let inner = &self.0;
         let shown = match credentials::show(way, &inner.tokens).await {
             Ok(shown) => shown,

@@ -1,6 +1,5 @@
 //! What becomes of lanes when sources and connections change.
 
-use ferryhook_core::connection::Status;
 use ferryhook_core::delivery::{Consequence, Hold, Lane};
 use ferryhook_core::{Id, Source, source};
 
@@ -48,7 +47,7 @@ impl Courier {
         let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
         for lane in closed {
             match ways.iter().find(|way| way.connection.id == lane.connection) {
-                Some(way) if way.connection.status == Status::Active => self.apply(way),
+                Some(way) if way.hold().is_none() => self.apply(way),
                 Some(_) => {}
                 None => self.drain(*lane, source),
             }
@@ -78,11 +77,11 @@ impl Courier {
             let now = self.0.now();
             let mut watched = self.0.lanes();
             let put_down = watched.lanes.changed(of, now);
-            if way.connection.status == Status::Active {
+            if way.hold().is_none() {
                 watched.lanes.noted(of, now.wall, now);
             }
             drop(watched);
-            self.put_down(of, put_down);
+            self.put_down(of, put_down, way.hold());
         }
     }
 
@@ -99,7 +98,8 @@ impl Courier {
     }
 
     /// What was only in memory is stored as held.
-    fn put_down(&self, of: LaneOf, works: Vec<Work>) {
+    fn put_down(&self, of: LaneOf, works: Vec<Work>, reason: Option<Hold>) {
+        let reason = reason.unwrap_or(Hold::ConnectionPaused);
         for work in works {
             let Work { piece: Piece::Fresh(parcel, place), event, due, since, .. } = work else {
                 continue;
@@ -107,7 +107,7 @@ impl Courier {
             let courier = self.clone();
             self.0.tasks.spawn("hold", async move {
                 if let Some(delivery) = parcel.delivery(place).await {
-                    let held = delivery.hold(Hold::ConnectionPaused, courier.0.now().wall);
+                    let held = delivery.hold(reason, courier.0.now().wall);
                     let hand = Hand::Fresh { parcel, place, delivery: Box::new(delivery) };
                     let outcomes =
                         Outcomes { delivery: held, made: None, consequence: Consequence::Nothing };

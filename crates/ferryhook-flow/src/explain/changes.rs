@@ -1,24 +1,13 @@
 //! How one shape of an event differs from another, for people to read.
 
+use ferryhook_core::explained::Change;
 use ferryhook_core::{Event, Headers};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Differences that are listed, how deep they are looked for, and how much of a value is shown.
 const CHANGES_MAX: usize = 50;
 const DEPTH_MAX: usize = 32;
 const VALUE_CHARACTERS_MAX: usize = 200;
-
-/// One place that differs. What is absent was not there before, or is not there any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// Such as `body.order.items[2].price`, `headers.x-kind` or `method`.
-    pub at: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<String>,
-}
 
 /// The first of them, if there are very many. Path and query are not among them: where an event
 /// goes is up to the connection alone.

@@ -1,10 +1,9 @@
 //! A trial: the rules that a connection has against rules that it might have.
 
+use ferryhook_core::explained::{Compared, Verdict};
 use ferryhook_core::{Connection, Event, Timestamp};
-use serde::{Deserialize, Serialize};
 
-use super::changes::{self, Change};
-use super::{Verdict, judge};
+use super::{changes, judge};
 use crate::routes::Way;
 use crate::scripts::Scripts;
 
@@ -12,31 +11,6 @@ use crate::scripts::Scripts;
 pub struct Trial {
     before: Way,
     after: Way,
-}
-
-/// One event under both.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Compared {
-    pub before: Verdict,
-    pub after: Verdict,
-    /// How what would be sent differs from what is, where both send something.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
-}
-
-impl Compared {
-    pub fn differs(&self) -> bool {
-        self.changes_verdict() || self.changes_content()
-    }
-
-    pub fn changes_verdict(&self) -> bool {
-        std::mem::discriminant(&self.before) != std::mem::discriminant(&self.after)
-    }
-
-    pub fn changes_content(&self) -> bool {
-        !self.changes.is_empty()
-    }
 }
 
 impl Trial {

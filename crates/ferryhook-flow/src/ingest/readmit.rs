@@ -6,7 +6,7 @@
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::verify::doctor::Other;
 use ferryhook_core::{Event, Id, Rejection};
-use ferryhook_store::{StoreError, Stored};
+use ferryhook_store::{Store, StoreError, Stored};
 
 use super::letter::Letter;
 use super::proof::Claimed;
@@ -47,8 +47,10 @@ impl Ingest {
     }
 
     /// Its events, those included that had come another way meanwhile. The rejection is gone then.
+    /// Written with `store`, which may have something to add.
     pub async fn readmit(
         &self,
+        store: &Store,
         rejection: Stored<Rejection>,
     ) -> Result<Vec<Id<Event>>, NotReadmitted> {
         let door = &self.0;
@@ -79,7 +81,13 @@ impl Ingest {
             }
         };
         let arrivals = arrivals.map_err(again)?;
-        let work = door.clone().store(route.clone(), arrivals, now, place, Some(rejection));
+        let work = door.clone().store(
+            route.clone(),
+            arrivals,
+            now,
+            place,
+            Some((rejection, store.clone())),
+        );
         let told = adopted::to_its_end(&door.tasks, work).await.map_err(again)?;
         Ok(told.into_iter().filter_map(|told| told.id).collect())
     }

@@ -125,6 +125,10 @@ impl Lane {
         self.terms.open
     }
 
+    pub(super) fn has(&self, event: Id<Event>) -> bool {
+        self.in_hand.contains(&event)
+    }
+
     /// Whether something that has just arrived may wait here. If not, it has to be stored, and
     /// [`Lane::noted`] told when it is.
     pub(super) fn offer(&mut self, work: Work) -> Result<(), Work> {

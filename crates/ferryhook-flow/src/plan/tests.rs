@@ -1,4 +1,5 @@
-use ferryhook_core::delivery::State;
+use ferryhook_core::connection::Status;
+use ferryhook_core::delivery::{Hold, State};
 use ferryhook_core::{Connection, account, samples};
 
 use super::*;
@@ -9,6 +10,7 @@ fn route(connections: impl IntoIterator<Item = Connection>) -> Route {
     let ways = connections.into_iter().map(|one| Arc::new(Way::new(one, None, samples::UPDATED)));
     Route {
         plan: Allowance::default(),
+        erased_until: None,
         account_status: account::Status::Active,
         reading: Reading::new(&source),
         proof: Proof::new(&source),
@@ -64,6 +66,23 @@ fn a_plan_is_due_after_the_first_wait_and_held_where_the_connection_is_paused() 
     assert!((60..=66).contains(&due), "a minute and some jitter");
     assert!(matches!(paused.state, State::Held { reason: Hold::ConnectionPaused, .. }));
     assert_eq!((waits.attempts, paused.attempts), (0, 0));
+}
+
+/// Nothing of a suspended account goes out, and nothing of it is lost.
+#[test]
+fn an_account_that_is_not_active_holds_what_it_gets() {
+    for status in [account::Status::Suspended, account::Status::Terminated] {
+        let way = |connection: Connection| {
+            Way::new(connection, None, samples::UPDATED).of_account(status).hold()
+        };
+        assert_eq!(way(connection(1)), Some(Hold::AccountSuspended));
+        let paused = Connection { status: Status::Paused, ..connection(1) };
+        assert_eq!(way(paused), Some(Hold::AccountSuspended));
+        let deleted = Connection { status: Status::Deleted, ..connection(1) };
+        assert_eq!(way(deleted), None, "to be cancelled");
+    }
+    let active = Way::new(connection(1), None, samples::UPDATED);
+    assert_eq!(active.of_account(account::Status::Active).hold(), None);
 }
 
 #[test]

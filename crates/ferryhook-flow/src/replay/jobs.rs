@@ -38,8 +38,8 @@ pub enum OrderError {
 
 impl Courier {
     /// Writes a replay down and begins with it as soon as it is its turn.
-    pub async fn replay_many(&self, replay: &Replay) -> Result<(), OrderError> {
-        order(&self.inner().store, replay).await?;
+    pub async fn replay_many(&self, store: &Store, replay: &Replay) -> Result<(), OrderError> {
+        order(store, replay).await?;
         self.inner().replays.notify_one();
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! with tokio's paused time.
 
 mod dead;
+mod erase;
 mod many;
 mod one;
 mod trouble;
@@ -218,7 +219,7 @@ impl Ferry {
         let to = to.iter().map(|name| connection(name).id).collect();
         let account = the_source().account_id;
         let replay = Replay::new(account, selection, to, rate, &self.env).unwrap();
-        self.courier.replay_many(&replay).await.unwrap();
+        self.courier.replay_many(&self.store, &replay).await.unwrap();
         replay.id
     }
 

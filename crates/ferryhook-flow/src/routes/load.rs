@@ -19,17 +19,19 @@ pub(super) async fn route(
     let Some(source) = found.filter(|source| source.status != source::Status::Deleted) else {
         return Ok(None);
     };
-    let account = store.accounts().find(source.account_id).await?.map(|found| found.record);
+    let lineage = store.accounts().lineage(source.account_id).await?;
+    let account = lineage.first();
     if account.is_none() {
         // Its events are still worth more than the mistake.
         tracing::warn!(source.id = %id, account.id = %source.account_id, "the account is missing");
     }
-    let plan = match &account {
+    let plan = match account {
         Some(account) => plan(store, account).await?,
         None => Allowance::default(),
     };
-    let account_status = account.map_or(account::Status::Active, |account| account.status);
-    let ways = ways(store, id, before, now).await?;
+    let worst = lineage.iter().map(|account| account.status).max();
+    let account_status = worst.unwrap_or(account::Status::Active);
+    let ways = ways(store, &source, account_status, before, now).await?;
     let reading = match before {
         Some(before) if Reading::is_same(&before.source, &source) => before.reading.clone(),
         _ => Reading::new(&source),
@@ -38,7 +40,9 @@ pub(super) async fn route(
         Some(before) if Proof::is_same(&before.source, &source) => before.proof.clone(),
         _ => Proof::new(&source),
     };
-    Ok(Some(Arc::new(Route { source, reading, proof, plan, account_status, ways })))
+    let erased_until = store.ledger().erased_until(id).await?;
+    let route = Route { source, reading, proof, plan, account_status, erased_until, ways };
+    Ok(Some(Arc::new(route)))
 }
 
 /// An owner without a plan has no limits: nobody's event is refused for a gap in our own tables.
@@ -60,12 +64,13 @@ async fn plan(store: &Store, account: &Account) -> Result<Allowance, StoreError>
 /// To compile a script can take as long as its author likes, within its size.
 async fn way(
     connection: Connection,
+    account: account::Status,
     known: Option<Arc<Way>>,
     now: Timestamp,
 ) -> Result<Arc<Way>, StoreError> {
     let was = known.as_ref().and_then(|known| known.connection.transform.as_deref());
     let is_quick = connection.transform.is_none() || connection.transform.as_deref() == was;
-    let make = move || Arc::new(Way::new(connection, known.as_deref(), now));
+    let make = move || Arc::new(Way::new(connection, known.as_deref(), now).of_account(account));
     if is_quick {
         return Ok(make());
     }
@@ -76,10 +81,12 @@ async fn way(
 
 async fn ways(
     store: &Store,
-    id: Id<Source>,
+    source: &Source,
+    account: account::Status,
     before: Option<&Route>,
     now: Timestamp,
 ) -> Result<Vec<Arc<Way>>, StoreError> {
+    let id = source.id;
     let before = before.map_or(&[][..], |before| &before.ways);
     let mut ways = Vec::new();
     let mut slice = Slice::default().limit(limits::CONNECTIONS_MAX);
@@ -91,7 +98,7 @@ async fn ways(
                 return Ok(ways);
             }
             let known = before.iter().find(|way| way.connection.id == connection.id);
-            ways.push(way(connection, known.cloned(), now).await?);
+            ways.push(way(connection, account, known.cloned(), now).await?);
         }
         if page.next.is_none() {
             return Ok(ways);

@@ -256,6 +256,27 @@ async fn without_account_or_plan_there_are_no_limits() {
     assert_eq!(route.account_status, account::Status::Active);
 }
 
+/// Whoever suspends a customer means all that is beneath it.
+#[tokio::test]
+async fn a_route_is_as_badly_off_as_the_account_above() {
+    let bench = bench().await;
+    let accounts = bench.store.accounts();
+    let above = samples::account().parent_account_id.unwrap();
+    let parent = account::Account::root(above, "acme", samples::user().id, samples::CREATED);
+    accounts.create(&parent).await.unwrap();
+    let stands = async || {
+        bench.routes.forget_all();
+        let route = bench.find().await.unwrap();
+        (route.account_status, route.ways[0].hold().is_some())
+    };
+    assert_eq!(stands().await, (account::Status::Active, false));
+    let was = accounts.find(above).await.unwrap().unwrap();
+    let was = accounts.set_status(&was, account::Status::Suspended).await.unwrap();
+    assert_eq!(stands().await, (account::Status::Suspended, true));
+    accounts.set_status(&was, account::Status::Active).await.unwrap();
+    assert_eq!(stands().await, (account::Status::Active, false));
+}
+
 #[test]
 fn a_plan_may_ask_for_payment() {
     let mut plan = samples::plan();

@@ -3,14 +3,15 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ferryhook_core::connection::PipelineOrder;
+use ferryhook_core::connection::{PipelineOrder, Status};
+use ferryhook_core::delivery::Hold;
 use ferryhook_core::event_types::EventTypes;
 use ferryhook_core::filter::{Filter, Seen};
 use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::signature::Keys;
 use ferryhook_core::transform::Transform;
-use ferryhook_core::{Connection, Event, Secret, Timestamp, limits};
+use ferryhook_core::{Connection, Event, Secret, Timestamp, account, limits};
 use ferryhook_net::client::{Guard, Refusal, Target};
 
 use crate::credentials::Credentials;
@@ -18,6 +19,8 @@ use crate::credentials::Credentials;
 #[derive(Debug)]
 pub struct Way {
     pub connection: Connection,
+    /// Its account, or one above that, is not active: it holds what it gets, like a paused one.
+    account_is_closed: bool,
     pub policy: Policy,
     /// What it signs with.
     pub(crate) keys: Keys,
@@ -71,8 +74,25 @@ impl Way {
             order_key: order_key
                 .and_then(|parsed| parsed.inspect_err(|error| unread(&connection, error)).ok()),
             target: OnceLock::new(),
+            account_is_closed: false,
             connection,
             policy,
+        }
+    }
+
+    /// The same of an account that stands like this.
+    pub(crate) fn of_account(self, status: account::Status) -> Self {
+        Self { account_is_closed: status != account::Status::Active, ..self }
+    }
+
+    /// Why it holds what it gets, if it does. What is left of a deleted connection is looked at,
+    /// to be cancelled.
+    pub(crate) fn hold(&self) -> Option<Hold> {
+        match self.connection.status {
+            Status::Deleted => None,
+            _ if self.account_is_closed => Some(Hold::AccountSuspended),
+            Status::Paused => Some(Hold::ConnectionPaused),
+            Status::Active => None,
         }
     }
 

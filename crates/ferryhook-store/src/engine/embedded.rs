@@ -4,7 +4,8 @@
 //! enters the tree, where rows and index entries are sorted and small. The bulk of a row (an
 //! event's body) is only ever in the log; the row knows its place. [`upkeep`] moves the tree to
 //! disk, compacts it and gives back the space of what has expired; [`recovery`] reads the end of
-//! the log again after a crash; [`backup`] copies a consistent state while all of that goes on.
+//! the log again after a crash; [`scrub`] sees to it that nothing is left of what was erased;
+//! [`backup`] copies a consistent state while all of that goes on.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,6 +34,7 @@ mod hashed;
 mod layout;
 mod log;
 mod recovery;
+mod scrub;
 mod shared;
 mod tally;
 mod upkeep;
@@ -44,6 +46,7 @@ pub use faults::{Faults, Step};
 
 use found::Step as Next;
 use log::{ContentError, Contents, Log};
+use scrub::Scrub;
 use shared::{Shared, lock, tree_error};
 use upkeep::{Job, Upkeep};
 use writer::{Request, Writer};
@@ -99,6 +102,9 @@ impl Embedded {
         let directory = Arc::new(directory::Directory::open(&config.directory, config.create)?);
         // Before the tree is opened, which would make a new one where it is missing.
         directory.checkpoint()?;
+        backup::clear_away(&directory).and_then(|()| log::clear_away(&directory.log())).map_err(
+            |error| writer::disk_error("what a crash has left cannot be removed", error),
+        )?;
         let sequence = SequenceNumberCounter::new(1);
         let tree =
             Config::new(directory.tree(), sequence.clone(), SequenceNumberCounter::default())
@@ -114,7 +120,7 @@ impl Embedded {
             &directory.log(),
             recovered.next_segment,
             config.segment_bytes,
-            config.faults,
+            config.faults.clone(),
         )
         .map_err(|error| writer::disk_error("no log segment could be begun", error))?;
 
@@ -130,6 +136,7 @@ impl Embedded {
             sealed,
             table_bytes_max: config.table_bytes_max,
             content: tally::Tally::default(),
+            latest: 0,
             notes: recovered.notes,
             frame: Vec::new(),
         };
@@ -139,6 +146,7 @@ impl Embedded {
             directory: directory.clone(),
             submit: submitter(requests.downgrade(), waiting.clone()),
             seal: sealer(requests.downgrade()),
+            faults: config.faults,
             seal_first: recovered.long,
         };
         let flusher = {
@@ -393,7 +401,12 @@ impl Engine for Embedded {
 
     fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {
         Box::pin(async move {
-            let changes = change::prepare(batch.checked()?);
+            let erases_since = batch.erases_since();
+            let mut changes = change::prepare(batch.checked()?);
+            if let Some(since) = erases_since {
+                // Behind all others: a refusal tells the place of its action.
+                changes.extend(scrub::notes(&changes, since.as_seconds()));
+            }
             let requests = lock(&self.requests).clone().ok_or_else(closed)?;
             let permit = self.waiting.clone().acquire_many_owned(kib_of(&changes)).await;
             let permit = permit.map_err(|_| closed())?;
@@ -401,6 +414,22 @@ impl Engine for Embedded {
             let request = Request::Commit { changes, durability, done, _permit: permit };
             requests.send(request).await.map_err(|_| closed())?;
             answer.await.map_err(|_| closed())?
+        })
+    }
+
+    fn scrub(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let requests = lock(&self.requests).clone().ok_or_else(closed)?;
+            let scrub = Scrub {
+                shared: self.shared.clone(),
+                directory: self.directory.clone(),
+                submit: submitter(requests.downgrade(), self.waiting.clone()),
+                requests,
+                jobs: self.jobs.clone(),
+            };
+            tokio::task::spawn_blocking(move || scrub.run())
+                .await
+                .map_err(|error| StoreError::unavailable("the scrub was lost", error))?
         })
     }
 }

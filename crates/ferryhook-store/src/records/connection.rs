@@ -4,7 +4,7 @@ use ferryhook_core::{Connection, Id, Source};
 
 use super::{Shard, source, word};
 use crate::key::{IndexKey, Key};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Secrets};
 use crate::tables::{Index, Table};
 
 pub(crate) const PREFIX: &str = "CONN#";
@@ -27,6 +27,12 @@ impl Record for Connection {
     const KIND: Kind = Kind::Connection;
     /// 2 has `orderingPolicy`.
     const VERSION: u8 = 2;
+    /// Headers may be credentials, and so may what a destination needs beyond an address.
+    const SECRETS: Option<Secrets> = Some(Secrets {
+        owner: Some("accountId"),
+        named_by: &["connectionId"],
+        attributes: &["signingSecret", "previousSecrets", "auth", "headers", "destinationConfig"],
+    });
 
     fn key(&self) -> Key {
         key(self.source_id, self.id)

@@ -3,7 +3,7 @@
 use ferryhook_core::{Hook, Id};
 
 use crate::key::{IndexKey, Key};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Secrets};
 use crate::tables::{Index, Table};
 
 pub(crate) fn key(id: Id<Hook>) -> Key {
@@ -12,6 +12,11 @@ pub(crate) fn key(id: Id<Hook>) -> Key {
 
 impl Record for Hook {
     const KIND: Kind = Kind::Hook;
+    const SECRETS: Option<Secrets> = Some(Secrets {
+        owner: Some("accountId"),
+        named_by: &["webhookId"],
+        attributes: &["secret", "headers"],
+    });
 
     fn key(&self) -> Key {
         key(self.id)

@@ -14,6 +14,11 @@ pub(crate) fn key(owner: Id<User>, id: Id<ferryhook_core::Key>) -> Key {
     Key::new(Table::Main, user::partition(owner), format!("{PREFIX}{id}"))
 }
 
+/// The account's keys are found by their id, and lie under whoever made them.
+pub(crate) fn id_value(id: Id<ferryhook_core::Key>) -> String {
+    format!("KEYID#{id}")
+}
+
 pub(crate) fn hash_value(hash: &str) -> String {
     format!("KEYHASH#{hash}")
 }

@@ -4,7 +4,7 @@ use ferryhook_core::{Id, Source, User};
 
 use super::{user, word};
 use crate::key::{IndexKey, Key};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, Secrets};
 use crate::tables::{Index, Table};
 
 pub(crate) const PREFIX: &str = "SRC#";
@@ -24,6 +24,12 @@ pub(crate) fn by_id(id: Id<Source>) -> IndexKey {
 
 impl Record for Source {
     const KIND: Kind = Kind::Source;
+    /// `config` as a whole: passwords and keys of providers are among it, under many names.
+    const SECRETS: Option<Secrets> = Some(Secrets {
+        owner: Some("accountId"),
+        named_by: &["sourceId"],
+        attributes: &["signingSecret", "previousSecrets", "config"],
+    });
 
     fn key(&self) -> Key {
         key(self.user_id, self.id)

@@ -7,14 +7,16 @@ use std::fmt::Debug;
 use ferryhook_core::delivery::{Cancel, Failure, Hold, State};
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::replay::{Filter, Selection};
+use ferryhook_core::user::Identity;
 use ferryhook_core::{
-    Account, Activity, Delivery, Event, Notification, Replay, Timestamp, samples,
+    Account, Activity, Answer, Delivery, Event, Notification, Replay, Ticket, Timestamp, answer,
+    samples,
 };
 
 use super::*;
 use crate::engine::Row;
 use crate::key::{IndexKey, Key, Part};
-use crate::record::{Kind, Record, Stored, item_of};
+use crate::record::{Kind, Record, Secrets, Stored, item_of};
 use crate::tables::Index;
 use crate::value::{Item, Name, Number, Value};
 
@@ -30,6 +32,7 @@ struct Sample {
     item: Item,
     content: &'static [&'static str],
     mirror: Vec<(Name, Value)>,
+    secrets: Option<Secrets>,
 }
 
 /// Also checks that the record comes back from its item as it went in.
@@ -47,6 +50,7 @@ fn sample<T: Record + PartialEq + Debug>(record: &T) -> Sample {
         item,
         content: T::CONTENT,
         mirror: record.mirror(),
+        secrets: T::SECRETS,
     }
 }
 
@@ -72,8 +76,15 @@ fn full() -> Vec<Sample> {
         sample(&samples::usage()),
         sample(&samples::plan()),
         sample(&samples::oauth_state()),
-        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::key_hash(&samples::key())),
         sample(&samples::replay()),
+        sample(&samples::data_key()),
+        sample(&samples::answer()),
+        sample(&samples::session()),
+        sample(&samples::ticket()),
+        sample(&samples::token_key()),
+        sample(&samples::invitation()),
+        sample(&samples::erasure()),
     ]
 }
 
@@ -81,6 +92,11 @@ fn full() -> Vec<Sample> {
 fn variations() -> Vec<Sample> {
     let mut all = vec![
         sample(&Account { parent_account_id: None, ..samples::account() }),
+        sample(&Answer {
+            account_id: None,
+            state: answer::State::Running { lease_until: samples::UPDATED },
+            ..samples::answer()
+        }),
         sample(&Activity { user_id: None, ..samples::activity() }),
         sample(&Notification {
             is_read: false,
@@ -88,7 +104,10 @@ fn variations() -> Vec<Sample> {
             expires_at: None,
             ..samples::notification()
         }),
-        sample(&Unique::key_hash("0a1b", &samples::key().id)),
+        sample(&Unique::identity(Identity::Github, "583231", &samples::user().id)),
+        sample(&Ticket { user_id: None, email: None, method: None, ..samples::ticket() }),
+        sample(&Unique::email("Ada@Example.com", &samples::user().id)),
+        sample(&Unique::installation(samples::account().id)),
         sample(&Replay {
             selection: Selection::Filter {
                 filter: Filter {
@@ -101,6 +120,9 @@ fn variations() -> Vec<Sample> {
             },
             ..samples::replay()
         }),
+        sample(&samples::erasure().cancel(samples::UPDATED)),
+        sample(&samples::erasure().looked_through(samples::UPDATED)),
+        sample(&samples::erasure().looked_through(samples::UPDATED).scrubbed(samples::UPDATED)),
         sample(&samples::replay().finish(samples::UPDATED)),
         sample(&samples::replay().cancel(samples::UPDATED)),
         sample(&samples::replay().fail("the connection is gone", samples::UPDATED)),
@@ -257,6 +279,58 @@ fn content_is_among_the_attributes_and_in_no_index() {
     }
 }
 
+/// A secret that is misspelt would be stored in the open, and one that stands in a key is found
+/// there.
+#[test]
+fn secrets_are_among_the_attributes_and_in_no_key() {
+    for sample in full() {
+        let Some(secrets) = sample.secrets else { continue };
+        let shape = sample.key.table.shape();
+        let mut keyed = vec![Some(shape.partition), shape.sort];
+        let indexes = sample.key.table.indexes().map(Index::shape);
+        keyed.extend(indexes.flat_map(|shape| [Some(shape.partition), shape.sort]));
+        for name in secrets.attributes {
+            assert!(sample.item.get(name).is_some(), "{} {name}", sample.kind);
+            assert!(!sample.content.contains(name), "{} {name}", sample.kind);
+            assert!(!secrets.named_by.contains(name), "{} {name}", sample.kind);
+            assert!(!keyed.iter().flatten().any(|key| key.name == *name), "{}", sample.kind);
+        }
+        for name in secrets.named_by.iter().chain(&secrets.owner) {
+            assert!(matches!(sample.item.get(name), Some(Value::Text(_))), "{name}");
+        }
+    }
+}
+
+/// Whatever a sample calls a secret is sealed, is a hash, or is wrapped already.
+#[test]
+fn no_secret_is_left_in_the_open() {
+    let open: Vec<_> = full()
+        .iter()
+        .flat_map(|sample| {
+            let sealed = sample.secrets.map_or(&[] as &[_], |secrets| secrets.attributes);
+            let open = sample.item.iter().filter(|(name, _)| !sealed.contains(&&**name));
+            let open = open.filter(|(_, value)| format!("{value:?}").contains("hush"));
+            open.map(|(name, _)| format!("{} {name}", sample.kind)).collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(
+        open,
+        [
+            "user passwordHash",
+            "user recoveryCodes", // hashes
+            "key keyHash",
+            "oauth state state",  // its key; see there
+            "unique value value", // a key's hash
+            "data key wrapped",
+            "session familyHash",
+            "session tokenHashes",
+            "session replacedHashes",
+            "ticket ticketHash",
+            "invitation tokenHash",
+        ]
+    );
+}
+
 /// A mirror is for other readers; under a name of the record itself it would come back changed.
 #[test]
 fn mirrors_have_names_of_their_own() {
@@ -296,8 +370,15 @@ fn keys_are_those_the_tables_document() {
             "acc_0000000000000001 2026-01-01",
             "pro ",
             "hush-state ",
-            "UNIQUE#EMAIL#ada@example.com UNIQUE",
+            "UNIQUE#KEYHASH#hush-key-hash UNIQUE",
             "ACC#acc_0000000000000001 RPL#rpl_-OhqqeV-00000001",
+            "DATAKEYS#00 acc_0000000000000001",
+            "ANSWER#key_0000000000000001#0a1b ANSWER",
+            "USER#usr_0000000000000001 SESS#ses_0000000000000001",
+            "TICKET#hush-ticket-hash TICKET",
+            "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
+            "ACC#acc_0000000000000001 INV#inv_0000000000000001",
+            "ACC#acc_0000000000000001 ERASE#era_-OhqqeV-00000001",
         ]
     );
 }
@@ -342,6 +423,8 @@ fn index_keys_are_those_the_tables_document() {
             "PlanCatalogue plans pro",
             "EventById RPLID#rpl_-OhqqeV-00000001 REPLAY",
             "Due REPLAYS 1767229200000",
+            "AccountStatus acc_0000000000000001 accepted",
+            "SourceOrConnectionById ERASURES era_-OhqqeV-00000001",
         ]
     );
 }

@@ -4,18 +4,18 @@
 use std::collections::HashMap;
 
 use ferryhook_core::event::{Standing, Status};
-use ferryhook_core::{
-    Account, Attempt, Claim, Delivery, Event, Id, Rejection, Source, Timestamp, limits,
-};
+use ferryhook_core::{Account, Claim, Delivery, Event, Id, Rejection, Source, Timestamp, dedup};
 use futures_util::future::try_join_all;
 
 use super::{Slice, TRIES_MAX, Window, only};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Record, Stored};
-use crate::records::{Shard, attempt, claim, delivery, digits, event, source};
+use crate::records::{Shard, claim, delivery, digits, event, source};
 use crate::tables::Index;
 use crate::{Store, StoreError};
+
+mod erase;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Events<'a>(pub(crate) &'a Store);
@@ -43,7 +43,17 @@ impl Events<'_> {
     /// All that is new goes into one commit, so the whole must fit into one: fifty events that
     /// have claims. Nothing is read unless something turns out to be a duplicate.
     pub async fn accept(&self, arrivals: &[Arrival]) -> Result<Vec<Accepted>, StoreError> {
-        self.admit(arrivals, None).await
+        self.admit(arrivals, None, vec![None; arrivals.len()]).await
+    }
+
+    /// The same at a source of which events were erased, whose copies are duplicates too; see
+    /// [`Ledger::erased_until`](super::Ledger::erased_until).
+    pub async fn accept_after_erasures(
+        &self,
+        arrivals: &[Arrival],
+    ) -> Result<Vec<Accepted>, StoreError> {
+        let told = self.recognise_erased(arrivals).await?;
+        self.admit(arrivals, None, told).await
     }
 
     /// The same for a request that was refused before: the rejection goes in the same commit, so
@@ -53,16 +63,17 @@ impl Events<'_> {
         arrivals: &[Arrival],
         rejection: &Stored<Rejection>,
     ) -> Result<Vec<Accepted>, StoreError> {
-        self.admit(arrivals, Some(rejection)).await
+        let told = self.recognise_erased(arrivals).await?;
+        self.admit(arrivals, Some(rejection), told).await
     }
 
     async fn admit(
         &self,
         arrivals: &[Arrival],
         rejection: Option<&Stored<Rejection>>,
+        mut told: Vec<Option<Accepted>>,
     ) -> Result<Vec<Accepted>, StoreError> {
         let firsts = among_themselves(arrivals);
-        let mut told: Vec<Option<Accepted>> = vec![None; arrivals.len()];
         let mut tries = 0;
         loop {
             let open: Vec<_> = (0..arrivals.len())
@@ -73,7 +84,7 @@ impl Events<'_> {
             }
             let mut batch = Batch::new();
             if let Some(rejection) = rejection {
-                batch = batch.delete(rejection);
+                batch = batch.delete(rejection).erasing(rejection.rejected_at);
             }
             for arrival in open.iter().map(|place| &arrivals[*place]) {
                 if let Some(claim) = &arrival.claim {
@@ -125,6 +136,19 @@ impl Events<'_> {
             })
         });
         Ok(try_join_all(looks).await?.into_iter().flatten().collect())
+    }
+
+    /// Those that are copies of what was erased.
+    async fn recognise_erased(
+        &self,
+        arrivals: &[Arrival],
+    ) -> Result<Vec<Option<Accepted>>, StoreError> {
+        let looks = arrivals.iter().map(|arrival| async {
+            let Some(claim) = &arrival.claim else { return Ok(None) };
+            let erased = self.0.find::<Claim>(&claim::key(&dedup::erased_key(&claim.key))).await?;
+            Ok::<_, StoreError>(erased.map(|_| Accepted::Duplicate { first: None }))
+        });
+        try_join_all(looks).await
     }
 
     /// Through an index: on DynamoDB an event may take a moment to be found.
@@ -276,30 +300,8 @@ impl Events<'_> {
         self.0.delete(was).await
     }
 
-    /// The event and everything that was ever tried with it. The one verb that may need several
-    /// commits: the event goes with the last, so that one who was interrupted can begin again.
-    /// Its claim stays, and goes on keeping copies out.
-    pub async fn erase(&self, was: &Stored<Event>) -> Result<(), StoreError> {
-        let story = |kind, prefix| {
-            let query = Query::table(kind, event::partition(was.id));
-            query.prefix(prefix).limit(ERASED_AT_ONCE)
-        };
-        loop {
-            let deliveries = story(Kind::Delivery, delivery::PREFIX);
-            let (deliveries, more_deliveries) = self.some::<Delivery>(deliveries).await?;
-            let attempts = story(Kind::Attempt, attempt::PREFIX);
-            let (attempts, more_attempts) = self.some::<Attempt>(attempts).await?;
-            let batch = deliveries.iter().fold(Batch::new(), Batch::delete);
-            let batch = attempts.iter().fold(batch, Batch::delete);
-            if !more_deliveries && !more_attempts {
-                return self.0.commit(batch.delete(was)).await;
-            }
-            self.0.commit(batch).await?;
-        }
-    }
-
     /// The first rows of a list, at least one if there is any, and whether there may be more.
-    async fn some<T: Record>(
+    pub(super) async fn some<T: Record>(
         &self,
         mut query: Query,
     ) -> Result<(Vec<Stored<T>>, bool), StoreError> {
@@ -312,9 +314,6 @@ impl Events<'_> {
         }
     }
 }
-
-/// Of deliveries and of attempts; with the event they still fit into one batch.
-const ERASED_AT_ONCE: usize = (limits::batch::ACTIONS_MAX - 1) / 2;
 
 /// For each arrival the place of the first that has the same claim: mostly its own.
 fn among_themselves(arrivals: &[Arrival]) -> Vec<usize> {

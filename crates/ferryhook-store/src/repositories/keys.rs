@@ -3,12 +3,12 @@
 use ferryhook_core::key::Status;
 use ferryhook_core::{Account, Id, Key, Timestamp, User};
 
-use super::{Slice, UniqueError};
+use super::{Slice, TRIES_MAX, UniqueError};
 use crate::batch::{Batch, Patch};
 use crate::key::IndexKey;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Record, Stored};
-use crate::records::{Unique, key, user};
+use crate::records::{Unique, key, unique, user};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -17,8 +17,8 @@ pub struct Keys<'a>(pub(crate) &'a Store);
 
 impl Keys<'_> {
     pub async fn create(&self, key: &Key) -> Result<(), UniqueError> {
-        let marker = Unique::key_hash(key.hash.expose(), &key.id);
-        let batch = Batch::new().insert(&marker).insert(key);
+        let (hash, id) = (Unique::key_hash(key), Unique::key_id(key));
+        let batch = Batch::new().insert(&hash).insert(&id).insert(key);
         let committed = self.0.commit(batch).await;
         committed.map_err(UniqueError::at(0, "key"))
     }
@@ -31,10 +31,37 @@ impl Keys<'_> {
         self.0.find(&key::key(owner, id)).await
     }
 
-    /// Through an index: on DynamoDB a key that was revoked a moment ago may still look active.
+    /// Of an account, whoever made it. By keys, and so as it was last written.
+    pub async fn find_in(
+        &self,
+        account: Id<Account>,
+        id: Id<Key>,
+    ) -> Result<Option<Stored<Key>>, StoreError> {
+        let marker = self.0.find::<Unique>(&unique::key(&key::id_value(id))).await?;
+        let Some(owner) = marker.and_then(|marker| marker.record.user_id) else { return Ok(None) };
+        let found = self.find(owner, id).await?;
+        Ok(found.filter(|key| key.account_id == account))
+    }
+
+    /// By keys: one whose revocation was answered is found as revoked, on every engine.
     pub async fn find_by_hash(&self, hash: &str) -> Result<Option<Stored<Key>>, StoreError> {
-        let entry = IndexKey::new(Index::KeyByHash, key::hash_value(hash), "KEY");
-        self.0.find_by(entry).await
+        let marker = self.0.find::<Unique>(&unique::key(&key::hash_value(hash))).await?;
+        let Some(marker) = marker else { return Ok(None) };
+        let id = marker.owner_id.parse();
+        let id = id.map_err(|error| StoreError::corrupt(Kind::Unique, error))?;
+        let owner = match marker.user_id {
+            Some(owner) => Some(owner),
+            // An old marker does not say. Under whom a key lies never changes, so an index that
+            // lags behind will do.
+            None => {
+                let entry = IndexKey::new(Index::KeyByHash, key::hash_value(hash), "KEY");
+                self.0.find_by::<Key>(entry).await?.map(|found| found.record.user_id)
+            }
+        };
+        match owner {
+            Some(owner) => self.find(owner, id).await,
+            None => Ok(None),
+        }
     }
 
     pub async fn list_by_user(
@@ -60,17 +87,33 @@ impl Keys<'_> {
         self.0.replace(was, now).await
     }
 
+    /// Ends it for good; one that has ended stays as it is. `None` if the account has no such key.
     /// The row stays, and with it the hash: a revoked key is never handed out again.
-    pub async fn revoke(&self, was: &Stored<Key>) -> Result<Stored<Key>, StoreError> {
-        let now = Key { status: Status::Revoked, ..was.record.clone() };
-        self.0.replace(was, now).await
+    pub async fn revoke(
+        &self,
+        account: Id<Account>,
+        id: Id<Key>,
+    ) -> Result<Option<Stored<Key>>, StoreError> {
+        for _ in 0..TRIES_MAX {
+            let Some(was) = self.find_in(account, id).await? else { return Ok(None) };
+            if was.status == Status::Revoked {
+                return Ok(Some(was));
+            }
+            let now = Key { status: Status::Revoked, ..was.record.clone() };
+            match self.0.replace(&was, now).await {
+                Err(error) if error.is_refused() => {} // it was used just now; look again
+                done => return done.map(Some),
+            }
+        }
+        Err(StoreError::Unavailable("the key is being changed by others".into(), None))
     }
 
     pub async fn delete(&self, was: &Stored<Key>) -> Result<(), StoreError> {
-        let marker = Unique::key_hash(was.hash.expose(), &was.id);
         let mut batch = Batch::new().delete(was);
-        if let Some(marker) = self.0.find::<Unique>(&marker.key()).await? {
-            batch = batch.delete(&marker);
+        for marker in [Unique::key_hash(was), Unique::key_id(was)] {
+            if let Some(marker) = self.0.find::<Unique>(&marker.key()).await? {
+                batch = batch.delete(&marker);
+            }
         }
         self.0.commit(batch).await
     }

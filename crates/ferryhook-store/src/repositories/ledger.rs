@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use ferryhook_core::claim::State;
-use ferryhook_core::{Claim, Timestamp};
+use ferryhook_core::{Claim, Id, Source, Timestamp, dedup};
 
 use super::TRIES_MAX;
 use crate::batch::Batch;
@@ -48,6 +48,11 @@ pub enum Ending {
 impl Ledger<'_> {
     pub async fn find(&self, key: &str) -> Result<Option<Stored<Claim>>, StoreError> {
         self.0.find(&claim::key(key)).await
+    }
+
+    /// Until when copies of erased events have to be looked for at this source, if at all.
+    pub async fn erased_until(&self, source: Id<Source>) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.find(&dedup::erased_of(source)).await?.map(|said| said.expires_at))
     }
 
     /// New, and from now on seen; or seen before. An entry that has expired is as good as none.

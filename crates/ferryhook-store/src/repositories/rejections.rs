@@ -3,6 +3,7 @@
 use ferryhook_core::{Id, Rejection, Source, Timestamp};
 
 use super::{Slice, Window};
+use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
 use crate::records::{digits, rejection, source};
@@ -34,6 +35,15 @@ impl Rejections<'_> {
         let query = Query::table(Kind::Rejection, source::partition(source));
         let query = window.texts(query, rejection::PREFIX, digits);
         self.0.list(slice.of(query)).await
+    }
+
+    /// Really gone with the next [`Store::scrub`]. One that is gone already is no mistake.
+    pub async fn erase(&self, was: &Stored<Rejection>) -> Result<(), StoreError> {
+        let batch = Batch::new().delete(was).erasing(was.rejected_at);
+        match self.0.commit(batch).await {
+            Err(error) if error.is_refused() => Ok(()),
+            done => done,
+        }
     }
 
     pub async fn delete(&self, was: &Stored<Rejection>) -> Result<(), StoreError> {

@@ -1,25 +1,28 @@
-//! Users. An e-mail address belongs to one of them, whatever its case.
+//! Users. An e-mail address belongs to one of them, whatever its case, and so does whoever they
+//! are at a platform that they sign in through.
 
+use ferryhook_core::user::Identity;
 use ferryhook_core::{Account, Id, Member, User};
 
 use super::UniqueError;
 use crate::batch::{Batch, Patch};
 use crate::key::IndexKey;
-use crate::record::{Kind, Record, Stored};
+use crate::record::{Kind, Stored};
 use crate::records::{Unique, unique, user};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
-const EMAIL: &str = "e-mail address";
+pub(super) const EMAIL: &str = "e-mail address";
+const IDENTITY: &str = "identity";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Users<'a>(pub(crate) &'a Store);
 
 impl Users<'_> {
     pub async fn create(&self, user: &User) -> Result<(), UniqueError> {
-        let marker = Unique::email(&user.email, &user.id);
-        let batch = Batch::new().insert(&marker).insert(user);
-        self.0.commit(batch).await.map_err(UniqueError::at(0, EMAIL))
+        let markers = markers(user);
+        let batch = insert_all(Batch::new(), &markers).insert(user);
+        self.0.commit(batch).await.map_err(taken(&markers))
     }
 
     /// A new user with the account that is theirs, and their place in it.
@@ -29,9 +32,9 @@ impl Users<'_> {
         account: &Account,
         member: &Member,
     ) -> Result<(), UniqueError> {
-        let marker = Unique::email(&user.email, &user.id);
-        let batch = Batch::new().insert(&marker).insert(user).insert(account).insert(member);
-        self.0.commit(batch).await.map_err(UniqueError::at(0, EMAIL))
+        let markers = markers(user);
+        let batch = insert_all(Batch::new(), &markers).insert(user).insert(account).insert(member);
+        self.0.commit(batch).await.map_err(taken(&markers))
     }
 
     pub async fn find(&self, id: Id<User>) -> Result<Option<Stored<User>>, StoreError> {
@@ -46,33 +49,43 @@ impl Users<'_> {
 
     /// The one whom the address belongs to, by keys and so as it was last written.
     pub async fn find_holder(&self, email: &str) -> Result<Option<Stored<User>>, StoreError> {
-        let marker = unique::key(&user::email_value(email));
-        let Some(marker) = self.0.find::<Unique>(&marker).await? else { return Ok(None) };
+        self.find_marked(&user::email_value(email)).await
+    }
+
+    /// The one who is this at a platform, by keys too.
+    pub async fn find_identity(
+        &self,
+        identity: Identity,
+        id: &str,
+    ) -> Result<Option<Stored<User>>, StoreError> {
+        self.find_marked(&user::identity_value(identity, id)).await
+    }
+
+    async fn find_marked(&self, value: &str) -> Result<Option<Stored<User>>, StoreError> {
+        let Some(marker) = self.0.find::<Unique>(&unique::key(value)).await? else {
+            return Ok(None);
+        };
         let owner = marker.owner_id.parse();
         self.find(owner.map_err(|error| StoreError::corrupt(Kind::Unique, error))?).await
     }
 
-    /// A changed e-mail address is given up and the new one taken in the same commit.
+    /// What was unique and has changed is given up, and the new one taken, in the same commit.
     pub async fn replace(
         &self,
         was: &Stored<User>,
         now: User,
     ) -> Result<Stored<User>, UniqueError> {
-        let mut batch = Batch::new();
-        let (before, after) = (user::email_value(&was.email), user::email_value(&now.email));
-        let moves = before != after;
-        if moves {
-            batch = batch.insert(&Unique::email(&now.email, &now.id));
+        let (before, mut after) = (markers(was), markers(&now));
+        after.retain(|marker| !before.contains(marker));
+        let mut batch = insert_all(Batch::new(), &after).replace(was, &now);
+        let kept = markers(&now);
+        for marker in before.iter().filter(|marker| !kept.contains(marker)) {
+            if let Some(marker) = self.0.find::<Unique>(&unique::key(&marker.value)).await? {
+                batch = batch.delete(&marker);
+            }
         }
-        batch = batch.replace(was, &now);
-        if moves && let Some(marker) = self.0.find::<Unique>(&unique::key(&before)).await? {
-            batch = batch.delete(&marker);
-        }
-        match self.0.commit(batch).await {
-            Ok(()) => Ok(was.followed_by(now)),
-            Err(error) if moves => Err(UniqueError::at(0, EMAIL)(error)),
-            Err(error) => Err(error.into()),
-        }
+        self.0.commit(batch).await.map_err(taken(&after))?;
+        Ok(was.followed_by(now))
     }
 
     /// Counts events to the user's month. A crash may forget the last few.
@@ -83,11 +96,38 @@ impl Users<'_> {
 
     /// With the address, so that another may sign up with it.
     pub async fn delete(&self, was: &Stored<User>) -> Result<(), StoreError> {
-        let marker = Unique::email(&was.email, &was.id);
         let mut batch = Batch::new().delete(was);
-        if let Some(marker) = self.0.find::<Unique>(&marker.key()).await? {
-            batch = batch.delete(&marker);
+        for marker in markers(was) {
+            if let Some(marker) = self.0.find::<Unique>(&unique::key(&marker.value)).await? {
+                batch = batch.delete(&marker);
+            }
         }
         self.0.commit(batch).await
+    }
+}
+
+/// All that only this user may have. The address is the first.
+fn markers(user: &User) -> Vec<Unique> {
+    let email = Unique::email(&user.email, &user.id);
+    let identities = Identity::ALL.into_iter().filter_map(|identity| {
+        let id = user.identity(identity)?;
+        Some(Unique::identity(identity, id, &user.id))
+    });
+    std::iter::once(email).chain(identities).collect()
+}
+
+fn insert_all(batch: Batch, markers: &[Unique]) -> Batch {
+    markers.iter().fold(batch, Batch::insert)
+}
+
+/// Tells the refusal of a unique value, all of which come first in the batch, from all others.
+fn taken(markers: &[Unique]) -> impl FnOnce(StoreError) -> UniqueError {
+    move |error| match &error {
+        StoreError::Refused { action, .. } => match markers.get(*action) {
+            Some(marker) if user::is_email_value(&marker.value) => UniqueError::Taken(EMAIL),
+            Some(_) => UniqueError::Taken(IDENTITY),
+            None => UniqueError::Store(error),
+        },
+        _ => UniqueError::Store(error),
     }
 }

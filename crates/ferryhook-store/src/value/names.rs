@@ -260,6 +260,44 @@ const NAMES: &[&str] = &[
     "waitingFor",
     "endedAt",
     "reason",
+    // Answers
+    "caller",
+    "fingerprint",
+    "token",
+    "reply",
+    // An account's children, and an invitation.
+    "childCount",
+    "invitationId",
+    "tokenHash",
+    "ttl",
+    // Session, Ticket, TokenKey, and what signing in needs of a User
+    "sessionId",
+    "epoch",
+    "familyHash",
+    "tokenHashes",
+    "replacedHashes",
+    "rotatedAt",
+    "generation",
+    "ticketHash",
+    "purpose",
+    "tries",
+    "privateKey",
+    "totpSecret",
+    "totpLastStep",
+    "recoveryCodes",
+    "sessionEpoch",
+    // Erasures
+    "erasureId",
+    "what",
+    "subject",
+    "paths",
+    "erased",
+    "lookedAt",
+    "outcome",
+    // Data keys
+    "wrapped",
+    "masterId",
+    "formerMasterIds",
 ];
 
 #[cfg(test)]

@@ -27,7 +27,13 @@ impl Bench {
 
     pub(crate) fn user(&self) -> User {
         let id = self.id();
-        User { id, email: format!("{id}@example.com"), ..samples::user() }
+        User {
+            id,
+            email: format!("{id}@example.com"),
+            github_id: Some(format!("github-{id}")),
+            google_id: Some(format!("google-{id}")),
+            ..samples::user()
+        }
     }
 
     pub(crate) fn account(&self) -> Account {

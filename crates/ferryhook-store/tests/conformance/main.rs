@@ -19,14 +19,20 @@ mod cast;
 mod probe;
 mod yielding;
 
+mod answers;
+mod erasures;
 mod gateway;
 mod ledger;
 mod lists;
+mod notes;
+mod people;
 mod races;
 mod replays;
 mod rows;
 mod service;
+mod sign_in;
 mod triggers;
+mod vault;
 
 /// How each engine is had. An error skips the case and is printed as its reason.
 mod engines {
@@ -57,34 +63,55 @@ mod engines {
     #[cfg(feature = "aws")]
     pub(crate) use server::dynamo;
 
+    /// For cases that change what all rows of a store share: theirs is nobody else's.
+    pub(crate) mod alone {
+        #[cfg(feature = "aws")]
+        pub(crate) use super::server::dynamo_alone as dynamo;
+        pub(crate) use super::{embedded, memory};
+    }
+
     #[cfg(feature = "aws")]
     mod server {
         use ferryhook_store::engine::dynamo::{Dynamo, DynamoConfig};
         use ferryhook_store::schema;
         use tokio::sync::OnceCell;
 
+        use std::sync::atomic::{AtomicU32, Ordering};
+
         use super::{Arc, Env, Opened};
 
         /// All cases share one set of tables, which is new for each run.
         pub(crate) async fn dynamo(env: Env) -> Result<Opened, String> {
             static TABLES: OnceCell<DynamoConfig> = OnceCell::const_new();
-            let endpoint = std::env::var("FERRYHOOK_TEST_DYNAMO")
-                .map_err(|_| "dynamo: FERRYHOOK_TEST_DYNAMO is not set".to_owned())?;
-            let config = TABLES
-                .get_or_init(|| async {
-                    let run = std::process::id();
-                    let config = DynamoConfig {
-                        endpoint: Some(endpoint),
-                        region: Some("us-west-2".into()),
-                        table_prefix: format!("conformance-{run}-"),
-                        ledger_table: format!("conformance-{run}-ledger"),
-                    };
-                    schema::apply(&config, &mut |_| {}).await.unwrap();
-                    config
-                })
-                .await;
+            let endpoint = endpoint()?;
+            let config = TABLES.get_or_init(|| tables(endpoint, "all")).await;
             let engine = Dynamo::open(config.clone(), env).await.unwrap();
             Ok(Opened { engine: Arc::new(engine), keep: Box::new(()) })
+        }
+
+        pub(crate) async fn dynamo_alone(env: Env) -> Result<Opened, String> {
+            static MADE: AtomicU32 = AtomicU32::new(0);
+            let own = format!("own{}", MADE.fetch_add(1, Ordering::Relaxed));
+            let config = tables(endpoint()?, &own).await;
+            let engine = Dynamo::open(config, env).await.unwrap();
+            Ok(Opened { engine: Arc::new(engine), keep: Box::new(()) })
+        }
+
+        fn endpoint() -> Result<String, String> {
+            std::env::var("FERRYHOOK_TEST_DYNAMO")
+                .map_err(|_| "dynamo: FERRYHOOK_TEST_DYNAMO is not set".to_owned())
+        }
+
+        async fn tables(endpoint: String, name: &str) -> DynamoConfig {
+            let run = std::process::id();
+            let config = DynamoConfig {
+                endpoint: Some(endpoint),
+                region: Some("us-west-2".into()),
+                table_prefix: format!("conformance-{run}-{name}-"),
+                ledger_table: format!("conformance-{run}-{name}-ledger"),
+            };
+            schema::apply(&config, &mut |_| {}).await.unwrap();
+            config
         }
     }
 }
@@ -96,12 +123,12 @@ conformance!(dynamo);
 
 /// Turns each case into a test of its own, named `engine::case`.
 macro_rules! tests {
-    ($engine:ident; $($module:ident: $($case:ident,)* ;)*) => {
+    ($engine:path; $($module:ident: $($case:ident,)* ;)*) => {
         $($(
             #[test]
             fn $case() {
                 crate::bench::run(
-                    crate::engines::$engine,
+                    $engine,
                     stringify!($case),
                     crate::$module::$case,
                 );
@@ -116,7 +143,15 @@ macro_rules! conformance {
     ($engine:ident) => {
         mod $engine {
             crate::tests! {
-                $engine;
+                crate::engines::alone::$engine;
+                vault:
+                    another_master_key_is_refused_at_once,
+                    a_rotation_wraps_every_key_anew,
+                    a_rotation_that_was_interrupted_is_noticed_and_finished,
+                ;
+            }
+            crate::tests! {
+                crate::engines::$engine;
                 rows:
                     what_is_inserted_can_be_read,
                     what_was_never_written_is_absent,
@@ -296,6 +331,46 @@ macro_rules! conformance {
                     a_rejection_can_be_found_and_deleted,
                     a_rejection_is_let_in_once,
                 ;
+                answers:
+                    the_first_to_ask_is_told_to_do_it,
+                    a_repetition_hears_the_same_answer,
+                    the_same_key_of_another_caller_is_another_request,
+                    another_request_under_the_same_key_is_told,
+                    one_who_died_is_replaced_and_told_if_they_live,
+                    what_was_abandoned_is_done_anew,
+                    an_answer_is_kept_for_a_day,
+                    an_answer_at_the_bound_is_kept_and_one_above_is_not,
+                    of_many_who_ask_at_once_one_does_it,
+                ;
+                erasures:
+                    an_erasure_is_open_until_it_is_over,
+                    an_erasure_is_taken_by_one,
+                    an_erasure_that_ends_forgets_whom_it_was_about,
+                    an_erased_event_leaves_no_key_and_still_keeps_copies_out,
+                    an_erased_event_leaves_another_ones_claim_alone,
+                    an_erased_event_does_not_come_back_with_its_delivery,
+                    an_erased_rejection_is_gone,
+                ;
+                vault:
+                    secrets_are_sealed_below_and_plain_above,
+                    edits_are_sealed,
+                    what_an_older_version_left_in_the_open_is_sealed_when_it_is_written,
+                    what_was_sealed_elsewhere_does_not_open,
+                    what_was_altered_does_not_open,
+                    a_store_without_a_vault_refuses_what_is_sealed,
+                    two_who_make_a_key_at_once_have_the_same,
+                    a_lost_key_is_told,
+                    the_largest_answer_fits_sealed,
+                    what_belongs_to_nobody_is_sealed_too,
+                ;
+                notes:
+                    a_change_and_its_line_in_the_log_are_one_commit,
+                    a_refused_change_is_not_in_the_log,
+                    a_second_change_is_not_noted_again,
+                    a_noted_change_still_says_what_is_taken,
+                    what_is_buffered_is_not_noted,
+                    nothing_is_noted_without_a_change,
+                ;
                 replays:
                     a_replay_is_found_by_its_account_and_by_its_id,
                     replays_are_listed_in_the_order_they_were_asked_for,
@@ -314,6 +389,36 @@ macro_rules! conformance {
                     a_dead_letter_is_pending_again_when_it_is_redriven,
                     a_replay_forgets_what_kept_an_event_from_being_processed,
                 ;
+                people:
+                    a_child_is_created_with_its_administrator,
+                    a_tree_has_a_bound_in_both_directions,
+                    of_many_children_at_once_all_are_counted,
+                    a_renamed_account_takes_the_paths_beneath_it_along,
+                    an_account_with_too_many_beneath_keeps_its_name,
+                    an_account_is_as_badly_off_as_the_one_above,
+                    an_account_ends_after_those_beneath_it,
+                    an_administrator_is_one_in_all_accounts_beneath,
+                    one_who_is_suspended_stands_nowhere,
+                    members_change_roles_and_leave,
+                    the_last_administrator_stays,
+                    two_administrators_cannot_remove_each_other,
+                    one_who_came_back_as_less_is_no_administrator,
+                    one_who_leaves_their_default_account_gets_another,
+                    a_default_account_is_one,
+                    an_invitation_is_found_by_its_token,
+                    an_invitation_is_accepted_once,
+                    an_invitation_is_for_one_address,
+                    a_member_needs_no_invitation,
+                    a_revoked_invitation_opens_nothing,
+                    an_invitation_goes_a_while_after_its_end,
+                    one_who_is_invited_signs_up_or_nothing_happens,
+                    a_revoked_key_is_found_as_revoked_at_once,
+                    a_key_is_revoked_while_it_is_used,
+                    a_key_with_an_old_marker_is_found,
+                    a_key_is_found_in_its_account_only,
+                    an_installation_has_one_owner,
+                    the_owner_is_handed_over_once,
+                ;
                 triggers:
                     triggers_create_event,
                     triggers_get_event_by_id,
@@ -328,6 +433,21 @@ macro_rules! conformance {
                     a_deleted_event_leaves_every_list,
                     windows_may_be_open_at_either_end,
                 ;
+                sign_in:
+                    a_session_begins_if_the_user_is_as_they_were,
+                    a_session_is_renewed_by_one,
+                    sessions_are_listed_for_their_user_and_end,
+                    a_session_is_gone_when_its_time_is_over,
+                    the_others_end_together_with_the_change,
+                    a_ticket_is_found_by_its_text_and_taken_once,
+                    a_ticket_counts_wrong_answers,
+                    a_ticket_runs_out,
+                    a_ticket_is_redeemed_together_with_the_change,
+                    token_keys_are_listed_from_the_newest_and_forgotten,
+                    an_identity_belongs_to_one_user,
+                    an_identity_is_given_up_with_the_user,
+                    of_many_who_sign_in_with_one_code_one_does,
+                ;
                 service:
                     service_accounts_get_account_by_id,
                     service_accounts_list_child_accounts_by_parent,
@@ -339,7 +459,6 @@ macro_rules! conformance {
                     service_members_get_all_accounts_for_a_user,
                     service_members_get_all_users_for_an_account,
                     service_members_check_user_permissions_for_specific_account,
-                    members_change_roles_and_leave,
                     service_sources_get_source_by_id,
                     service_sources_list_all_sources_for_an_account,
                     service_sources_list_sources_by_platform,

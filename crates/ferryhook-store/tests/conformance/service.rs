@@ -141,25 +141,6 @@ pub(crate) async fn service_members_check_user_permissions_for_specific_account(
     assert!(stranger.unwrap().is_none());
 }
 
-pub(crate) async fn members_change_roles_and_leave(bench: Bench) {
-    let member = bench.member(bench.id(), bench.id());
-    let (user, account) = (member.user_id, member.account_id);
-    let members = bench.store.members();
-    members.add(&member).await.unwrap();
-    let was = members.find(user, account).await.unwrap().unwrap();
-    let now = Member { role: Role::Viewer, ..member };
-    let was = members.replace(&was, now).await.unwrap();
-    let with = async |role| {
-        let page = members.list_by_account(account, role, Slice::default());
-        page.await.unwrap().rows.len()
-    };
-    assert_eq!(with(Some(Role::Admin)).await, 0);
-    assert_eq!(with(Some(Role::Viewer)).await, 1);
-    members.remove(&was).await.unwrap();
-    assert_eq!(with(None).await, 0);
-    assert!(members.find(user, account).await.unwrap().is_none());
-}
-
 pub(crate) async fn service_sources_get_source_by_id(bench: Bench) {
     let source = bench.source(bench.home());
     bench.store.sources().create(&source).await.unwrap();
@@ -425,8 +406,7 @@ pub(crate) async fn service_api_keys_revoke_key(bench: Bench) {
     let key = bench.key(bench.home());
     let keys = bench.store.keys();
     keys.create(&key).await.unwrap();
-    let was = keys.find(key.user_id, key.id).await.unwrap().unwrap();
-    keys.revoke(&was).await.unwrap();
+    keys.revoke(key.account_id, key.id).await.unwrap().unwrap();
     let found = keys.find_by_hash(key.hash.expose()).await.unwrap().unwrap();
     assert_eq!(found.status, key::Status::Revoked);
     assert!(!found.is_usable(bench.now()));

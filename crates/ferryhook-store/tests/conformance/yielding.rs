@@ -33,4 +33,8 @@ impl Engine for Yielding {
             self.0.commit(batch, durability).await
         })
     }
+
+    fn scrub(&self) -> Answer<'_, ()> {
+        self.0.scrub()
+    }
 }

@@ -3,8 +3,10 @@
 //! One run measures two floors (a bare HTTP handler, a bare durable relay) and a Ferryhook on a
 //! temporary directory, all with the same load and the same sink. Servers are processes of their
 //! own; load and sink are in this one. Absolute figures belong to a machine and an hour, so it is
-//! the ratios that can be compared.
+//! the ratios that can be compared. [`api`] measures the other half: the answers of the API when
+//! much is stored.
 
+mod api;
 mod child;
 mod figures;
 pub mod floor;
@@ -20,38 +22,48 @@ mod stage;
 mod table;
 mod usage;
 
-use std::io::{self, Write};
+use std::io::{self, StdoutLock, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use ferryhook_core::Env;
+use serde::Serialize;
 
 use crate::cli::Bench;
 use figures::{Growth, Report};
 use pass::Extent;
 use scratch::Scratch;
 
+const SECONDS: u64 = 5;
 /// What `--compare-growth` compares with, unless the command line says otherwise.
 const GROWN_SOURCES: usize = 10_000;
 const GROWN_STORED: u32 = 1_000_000;
 
 pub fn run(asked: &Bench) -> anyhow::Result<ExitCode> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let report = tokio::runtime::Builder::new_multi_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         // Half of the machine is the server's.
         .worker_threads(cores.div_ceil(2))
         .enable_all()
         .build()
-        .context("cannot start the runtime")?
-        .block_on(async {
-            tokio::select! {
-                report = measure(asked, cores) => report,
-                () = interrupted() => bail!("interrupted"),
-            }
-        })?;
-    print(&report, asked.json)?;
-    Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        .context("cannot start the runtime")?;
+    let failures = match asked.api {
+        true => {
+            let report = runtime.block_on(unless_interrupted(api::measure(asked, cores)))?;
+            print(&report, asked.json, |out| api::table::print(out, &report))?;
+            report.failures
+        }
+        false => {
+            let report = runtime.block_on(unless_interrupted(measure(asked, cores)))?;
+            print(&report, asked.json, |out| table::print(out, &report))?;
+            report.failures
+        }
+    };
+    for failure in &failures {
+        eprintln!("ferryhook: {failure}");
+    }
+    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 async fn measure(asked: &Bench, cores: usize) -> anyhow::Result<Report> {
@@ -59,7 +71,7 @@ async fn measure(asked: &Bench, cores: usize) -> anyhow::Result<Report> {
     let scratch = Scratch::make(&asked.directory, &env)?;
     let extent = Extent {
         connections: asked.connections.iter().copied().map(usize::from).collect(),
-        time: Duration::from_secs(asked.seconds),
+        time: Duration::from_secs(asked.seconds.unwrap_or(SECONDS)),
         events: asked.events,
     };
     let (sources, stored) = (asked.sources.map(|sources| sources as usize), asked.stored);
@@ -88,17 +100,24 @@ async fn measure(asked: &Bench, cores: usize) -> anyhow::Result<Report> {
     })
 }
 
-fn print(report: &Report, json: bool) -> anyhow::Result<()> {
+fn print(
+    report: &impl Serialize,
+    json: bool,
+    table: impl FnOnce(&mut StdoutLock<'_>) -> io::Result<()>,
+) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(report)?)?;
-    } else {
-        table::print(&mut out, report)?;
-    }
-    for failure in &report.failures {
-        eprintln!("ferryhook: {failure}");
+    match json {
+        true => writeln!(out, "{}", serde_json::to_string_pretty(report)?)?,
+        false => table(&mut out)?,
     }
     Ok(())
+}
+
+async fn unless_interrupted<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::select! {
+        done = work => done,
+        () = interrupted() => bail!("interrupted"),
+    }
 }
 
 /// By a person or by whoever runs us: the servers and the directory go all the same.

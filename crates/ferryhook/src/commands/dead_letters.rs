@@ -3,13 +3,16 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use ferryhook_api::dead_letters::Redriven;
+use ferryhook_api::events::{DeliveryLine, EventLine};
+use ferryhook_api::page::Page;
+
 use super::columns::{Columns, or_dash, plain};
 use super::{answered, print_json, runtime};
 use crate::cli::{DeadLettersCommand, DeadLettersList, Redrive};
 use crate::config::Config;
 use crate::desk;
 use crate::desk::orders::Asked;
-use crate::desk::view::{DeliveryList, EventList, Redriven};
 
 pub fn run(command: &DeadLettersCommand) -> anyhow::Result<ExitCode> {
     match command {
@@ -22,14 +25,14 @@ pub fn run(command: &DeadLettersCommand) -> anyhow::Result<ExitCode> {
 fn list(command: &DeadLettersList) -> anyhow::Result<ExitCode> {
     let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListDeadLetters { limit: command.limit.into() };
-    let answer = runtime()?.block_on(desk::ask::<EventList>(&config, &values, asked));
+    let answer = runtime()?.block_on(desk::ask::<Page<EventLine>>(&config, &values, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
     })
 }
 
-fn print_list(list: &EventList) -> anyhow::Result<()> {
+fn print_list(list: &Page<EventLine>) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let mut columns = Columns::new(["EVENT", "RECEIVED", "SOURCE", "TYPE", "PROBLEM"]);
     for event in &list.data {
@@ -54,14 +57,14 @@ fn print_list(list: &EventList) -> anyhow::Result<()> {
 fn deliveries(command: &DeadLettersList) -> anyhow::Result<ExitCode> {
     let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListFailures { limit: command.limit.into() };
-    let answer = runtime()?.block_on(desk::ask::<DeliveryList>(&config, &values, asked));
+    let answer = runtime()?.block_on(desk::ask::<Page<DeliveryLine>>(&config, &values, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_deliveries(&list),
     })
 }
 
-fn print_deliveries(list: &DeliveryList) -> anyhow::Result<()> {
+fn print_deliveries(list: &Page<DeliveryLine>) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let headings = ["EVENT", "CONNECTION", "GIVEN UP", "ATTEMPTS", "REASON", "LAST"];
     let mut columns = Columns::new(headings);

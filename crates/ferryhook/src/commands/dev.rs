@@ -10,6 +10,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Context, ensure};
+use ferryhook_api::auth::{Signup, setup};
 use ferryhook_core::Env;
 use ferryhook_net::client::Guard;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -42,6 +43,10 @@ pub fn run(asked: &Dev) -> anyhow::Result<()> {
         values.origin("listen"),
     );
     config.destinations_allow.0.extend(LOOPBACK);
+    if *values.origin("signup") == Origin::Default {
+        // One person at one machine: there is nobody to keep out.
+        config.sign_in.signup = Signup::Open;
+    }
     let lines = Lines::to_stdout();
     telemetry::log(log_filter(&config, &values, lines));
     server::raise_file_limit();
@@ -60,6 +65,8 @@ async fn dev(config: &Config, lines: Lines, no_demo: bool) -> anyhow::Result<()>
     let signals = Signals::listen()?;
     let listener = bind(config.listen).await?;
     let address = listener.local_addr()?;
+    let asked = config.listen;
+    let config = &Config { listen: address, ..config.clone() };
     let env = Env::system();
     let wired = wire(config, env.clone(), Purpose::Development).await?;
 
@@ -69,10 +76,10 @@ async fn dev(config: &Config, lines: Lines, no_demo: bool) -> anyhow::Result<()>
         false => demo::make(&wired.store, &env, &guard, address, &*wired.bell).await?,
     };
     demo::follow(&wired.store, address, &*wired.bell).await?;
-    let busy =
-        (config.listen.port() != 0 && config.listen != address).then(|| config.listen.port());
+    let busy = (asked.port() != 0 && asked != address).then(|| asked.port());
     let sources = demo::look(&wired.store).await?;
-    lines.start(&Startup::new(config, address, busy, &sources));
+    let setup = setup::link(&wired.store, &env, &config.base_url()).await?;
+    lines.start(&Startup::new(config, busy, setup, &sources));
 
     let (happenings, stop) = (wired.courier.listen(), wired.tasks.stopping());
     wired.tasks.spawn("lines", lines.tell(env, happenings, stop));

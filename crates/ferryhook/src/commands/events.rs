@@ -5,6 +5,8 @@ pub(super) mod story;
 use std::io::Write;
 use std::process::ExitCode;
 
+use ferryhook_api::events::{EventLine, EventStory};
+use ferryhook_api::page::Page;
 use ferryhook_core::Env;
 
 use super::columns::{Columns, or_dash};
@@ -12,7 +14,6 @@ use super::{answered, print_json, runtime};
 use crate::cli::{EventsCommand, EventsList, EventsShow, Which};
 use crate::config::Config;
 use crate::desk::orders::{Asked, Shown, Wanted};
-use crate::desk::view::{EventList, EventStory};
 use crate::desk::{self};
 
 pub fn run(command: &EventsCommand) -> anyhow::Result<ExitCode> {
@@ -39,14 +40,14 @@ pub fn wanted(which: &Which, limit: usize) -> Wanted {
 fn list(command: &EventsList) -> anyhow::Result<ExitCode> {
     let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListEvents(wanted(&command.which, command.limit.into()));
-    let answer = runtime()?.block_on(desk::ask::<EventList>(&config, &values, asked));
+    let answer = runtime()?.block_on(desk::ask::<Page<EventLine>>(&config, &values, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
     })
 }
 
-fn print_list(list: &EventList) -> anyhow::Result<()> {
+fn print_list(list: &Page<EventLine>) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if list.data.is_empty() {
         writeln!(out, "no events{}", if list.has_more { " among the newest" } else { "" })?;

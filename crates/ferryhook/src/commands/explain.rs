@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use ferryhook_api::events::{Explanation, LedgerVerdict};
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::event::Status;
+use ferryhook_core::explained::{Change, Explained, Verdict};
 use ferryhook_core::filter::Explanation as Clauses;
-use ferryhook_flow::explain::{Change, Explained, Verdict};
 
 use super::columns::plain;
 use super::events::story;
@@ -15,7 +16,6 @@ use super::{answered, print_json, runtime};
 use crate::cli::Explain;
 use crate::config::Config;
 use crate::desk::orders::Asked;
-use crate::desk::view::{Explanation, LedgerVerdict};
 use crate::desk::{self};
 
 pub fn run(command: &Explain) -> anyhow::Result<ExitCode> {

@@ -3,13 +3,17 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use ferryhook_api::events::HeaderLine;
+use ferryhook_api::page::Page;
+use ferryhook_api::rejections::{Readmitted, RejectionLine, RejectionStory};
+use ferryhook_core::rejection::Cause;
+
 use super::columns::{Columns, or_dash, plain};
 use super::{answered, print_json, runtime};
 use crate::cli::{RejectionsCommand, RejectionsList, RejectionsReadmit, RejectionsShow};
 use crate::config::Config;
 use crate::desk;
 use crate::desk::orders::{Asked, Readmit, Refused};
-use crate::desk::view::{Readmitted, RejectionList, RejectionStory};
 
 /// Some of what should have been let in stayed out.
 const SOME_REFUSED: u8 = 1;
@@ -27,14 +31,14 @@ fn list(command: &RejectionsList) -> anyhow::Result<ExitCode> {
     let RejectionsList { source, cause, limit, .. } = command;
     let asked = Refused { source: source.clone(), cause: *cause, limit: usize::from(*limit) };
     let asked = Asked::ListRejections(asked);
-    let answer = runtime()?.block_on(desk::ask::<RejectionList>(&config, &values, asked));
+    let answer = runtime()?.block_on(desk::ask::<Page<RejectionLine>>(&config, &values, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
     })
 }
 
-fn print_list(list: &RejectionList) -> anyhow::Result<()> {
+fn print_list(list: &Page<RejectionLine>) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if list.data.is_empty() {
         return Ok(writeln!(out, "nothing was refused")?);
@@ -44,7 +48,7 @@ fn print_list(list: &RejectionList) -> anyhow::Result<()> {
         columns.line([
             one.rejection_id.to_string(),
             one.rejected_at.to_string(),
-            one.cause.clone(),
+            word(one.cause),
             or_dash(one.source_ip.as_ref()),
             one.body_bytes.to_string(),
             or_dash(one.detail.as_ref()),
@@ -75,7 +79,7 @@ fn print_story(story: &RejectionStory) -> anyhow::Result<()> {
     let facts = [
         ("rejection", line.rejection_id.to_string()),
         ("at", line.rejected_at.to_string()),
-        ("cause", line.cause.clone()),
+        ("cause", word(line.cause)),
         ("why", or_dash(line.detail.as_ref())),
         ("request", format!("{} {path}{query}", line.method)),
         ("from", or_dash(line.source_ip.as_ref())),
@@ -85,7 +89,7 @@ fn print_story(story: &RejectionStory) -> anyhow::Result<()> {
         writeln!(out, "{name:<12}{}", plain(value.trim_end()))?;
     }
     writeln!(out, "\nheaders")?;
-    for (name, value) in &story.headers {
+    for HeaderLine { name, value } in &story.headers {
         writeln!(out, "  {}: {}", plain(name), plain(value))?;
     }
     match &story.body {
@@ -126,4 +130,15 @@ fn print_readmitted(told: &Readmitted) -> anyhow::Result<()> {
         writeln!(out, "there are older ones; run it again")?;
     }
     Ok(())
+}
+
+fn word(cause: Cause) -> String {
+    match cause {
+        Cause::Signature => "signature",
+        Cause::TooLarge => "too_large",
+        Cause::Rate => "rate",
+        Cause::Quota => "quota",
+        Cause::Unparsable => "unparsable",
+    }
+    .to_owned()
 }

@@ -10,9 +10,10 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
+use ferryhook_api::replays::{ReplayJob, ReplayTold, What};
 use ferryhook_core::replay::Position;
 use ferryhook_core::{Event, Id, limits};
-use ferryhook_flow::replay::Count;
+use ferryhook_store::search::Count;
 
 use super::columns::plain;
 use super::events::wanted;
@@ -21,7 +22,6 @@ use crate::cli::{Cli, Replay, ReplayAsked, Which};
 use crate::config::{Config, Values};
 use crate::desk;
 use crate::desk::orders::{Asked, ReplayMany, ReplayOne};
-use crate::desk::view::{ReplayJob, ReplayTold, What};
 
 /// An id and what may stand around it, for as many as a replay may name.
 const FILE_BYTES_MAX: u64 = 64 * limits::REPLAY_IDS_MAX as u64;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use anyhow::anyhow;
+use ferryhook_api::auth::setup;
 use ferryhook_core::Env;
 use tokio::net::TcpListener;
 
@@ -22,13 +23,16 @@ pub fn run(flags: &Flags) -> anyhow::Result<()> {
 async fn serve(config: &Config, values: &Values) -> anyhow::Result<()> {
     let signals = Signals::listen()?;
     let listener = bind(config.listen, values).await?;
-    let wired = wire(config, Env::system(), Purpose::Serving).await?;
+    let config = &Config { listen: listener.local_addr()?, ..config.clone() };
+    let env = Env::system();
+    let wired = wire(config, env.clone(), Purpose::Serving).await?;
     let allowed = &config.destinations_allow;
     if !allowed.0.is_empty() {
         // Whoever reads the log should know that the fence has a gate.
         tracing::info!(networks = %allowed, "deliveries may go to networks that are not public");
     }
-    greet(config, listener.local_addr()?);
+    let setup = setup::link(&wired.store, &env, &config.base_url()).await?;
+    greet(config, setup.as_deref());
     server::run(config, listener, wired, signals).await
 }
 
@@ -47,11 +51,14 @@ async fn bind(address: SocketAddr, values: &Values) -> anyhow::Result<TcpListene
 }
 
 /// Tells the person at the terminal where we are. Nobody there is fine too.
-fn greet(config: &Config, address: SocketAddr) {
+fn greet(config: &Config, setup: Option<&str>) {
+    let setup = setup.map(|link| format!("\n  set up {link} (once, within 30 minutes)"));
     let _ = writeln!(
         io::stdout(),
-        "ferryhook {}\n  url   http://{address}\n  data  {} ({} store)",
+        "ferryhook {}\n  url   http://{}{}\n  data  {} ({} store)",
         env!("CARGO_PKG_VERSION"),
+        config.listen,
+        setup.unwrap_or_default(),
         config.place(),
         config.store,
     );

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use ferryhook_flow::explain::Verdict;
+use ferryhook_api::connections::{Tried, Verdicts};
+use ferryhook_core::explained::Verdict;
 
 use super::columns::{Columns, plain};
 use super::{answered, explain, input, print_json, runtime};
 use crate::cli::WhatIf;
 use crate::config::{Config, Values};
 use crate::desk::orders::{self, Asked};
-use crate::desk::view::{Tried, Verdicts};
 use crate::desk::{self};
 
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -43,32 +43,28 @@ async fn all(mut asked: orders::WhatIf, config: &Config, values: &Values) -> any
         asked.after = tried.next;
         asked.last = asked.last.saturating_sub(tried.looked_at);
         asked.examples = asked.examples.saturating_sub(tried.examples.len());
-        all.add(tried);
+        add(&mut all, tried);
         if is_over || asked.last == 0 {
             return Ok(all);
         }
     }
 }
 
-impl Tried {
-    fn add(&mut self, more: Tried) {
-        self.looked_at += more.looked_at;
-        self.verdict_changed += more.verdict_changed;
-        self.content_changed += more.content_changed;
-        self.before.add(more.before);
-        self.after.add(more.after);
-        self.examples.extend(more.examples);
-    }
+fn add(all: &mut Tried, more: Tried) {
+    all.looked_at += more.looked_at;
+    all.verdict_changed += more.verdict_changed;
+    all.content_changed += more.content_changed;
+    count(&mut all.before, more.before);
+    count(&mut all.after, more.after);
+    all.examples.extend(more.examples);
 }
 
-impl Verdicts {
-    fn add(&mut self, more: Verdicts) {
-        self.delivered += more.delivered;
-        self.other_type += more.other_type;
-        self.filtered += more.filtered;
-        self.dropped += more.dropped;
-        self.failed += more.failed;
-    }
+fn count(all: &mut Verdicts, more: Verdicts) {
+    all.delivered += more.delivered;
+    all.other_type += more.other_type;
+    all.filtered += more.filtered;
+    all.dropped += more.dropped;
+    all.failed += more.failed;
 }
 
 fn tell(tried: &Tried) -> String {

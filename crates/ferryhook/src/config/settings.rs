@@ -16,7 +16,7 @@ pub struct Setting {
     pub help: &'static str,
 }
 
-pub const SETTINGS: [Setting; 15] = [
+pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "listen",
         variable: "FERRYHOOK_LISTEN",
@@ -37,6 +37,21 @@ pub const SETTINGS: [Setting; 15] = [
         flag: "store",
         default: Some("embedded"),
         help: "Where records are kept: embedded, dynamodb or memory",
+    },
+    Setting {
+        key: "masterKey",
+        variable: "FERRYHOOK_MASTER_KEY",
+        flag: "master-key",
+        default: None,
+        help: "32 bytes in base64 that the keys of secrets are wrapped with; former ones may follow, \
+               with commas between them",
+    },
+    Setting {
+        key: "masterKeyFile",
+        variable: "FERRYHOOK_MASTER_KEY_FILE",
+        flag: "master-key-file",
+        default: None,
+        help: "File that has the master key",
     },
     Setting {
         key: "log",
@@ -73,6 +88,14 @@ pub const SETTINGS: [Setting; 15] = [
         flag: "ingest-body-seconds",
         default: Some("30"),
         help: "How long a sender may take for the body of an event",
+    },
+    Setting {
+        key: "api.requestsPerMinute",
+        variable: "FERRYHOOK_API_REQUESTS_PER_MINUTE",
+        flag: "api-requests-per-minute",
+        default: Some("100"),
+        help: "How often each API key may ask; people who have signed in may five times as often. \
+               0 means as often as they like",
     },
     Setting {
         key: "destinations.allow",
@@ -125,7 +148,85 @@ pub const SETTINGS: [Setting; 15] = [
         default: Some("14"),
         help: "How many days the ledger remembers an event",
     },
+    Setting {
+        key: "signup",
+        variable: "FERRYHOOK_SIGNUP",
+        flag: "signup",
+        default: Some("invite"),
+        help: "Who may make an account: open, invite or off; ferryhook dev is open unless this is set",
+    },
+    Setting {
+        key: "mail.smtpUrl",
+        variable: "SMTP_URL",
+        flag: "mail-smtp-url",
+        default: None,
+        help: "Mail server, for example smtps://user:password@mail.example.com",
+    },
+    Setting {
+        key: "mail.from",
+        variable: "MAIL_FROM",
+        flag: "mail-from",
+        default: None,
+        help: "Whom letters come from, for example Ferryhook <ferryhook@example.com>",
+    },
+    Setting {
+        key: "github.clientId",
+        variable: "GITHUB_CLIENT_ID",
+        flag: "github-client-id",
+        default: None,
+        help: "Lets people sign in with GitHub: the id of the OAuth app",
+    },
+    Setting {
+        key: "github.clientSecret",
+        variable: "GITHUB_CLIENT_SECRET",
+        flag: "github-client-secret",
+        default: None,
+        help: "The secret of that app",
+    },
+    Setting {
+        key: "github.url",
+        variable: "GITHUB_URL",
+        flag: "github-url",
+        default: Some("https://github.com"),
+        help: "Another installation of GitHub",
+    },
+    Setting {
+        key: "github.apiUrl",
+        variable: "GITHUB_API_URL",
+        flag: "github-api-url",
+        default: Some("https://api.github.com"),
+        help: "Where its API is",
+    },
+    Setting {
+        key: "google.clientId",
+        variable: "GOOGLE_CLIENT_ID",
+        flag: "google-client-id",
+        default: None,
+        help: "Lets people sign in with Google: the id of the OAuth client",
+    },
+    Setting {
+        key: "google.clientSecret",
+        variable: "GOOGLE_CLIENT_SECRET",
+        flag: "google-client-secret",
+        default: None,
+        help: "The secret of that client",
+    },
+    Setting {
+        key: "google.issuer",
+        variable: "GOOGLE_ISSUER",
+        flag: "google-issuer",
+        default: Some("https://accounts.google.com"),
+        help: "Another provider of OpenID Connect",
+    },
 ];
+
+/// Settings that nobody may see: they have no flag, because others see those of a process, and
+/// are never printed.
+pub const SECRETS: &[&str] =
+    &["masterKey", "mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
+
+/// For `keys rotate-master` only.
+pub const NEW_MASTER_KEY_VARIABLE: &str = "FERRYHOOK_NEW_MASTER_KEY";
 
 /// Names the file to read; it cannot stand in that file itself.
 pub const CONFIG_VARIABLE: &str = "FERRYHOOK_CONFIG";
@@ -164,6 +265,7 @@ impl Scope for StoreScope {
     const KEYS: &'static [&'static str] = &[
         "data",
         "store",
+        "masterKeyFile",
         "destinations.allow",
         "dynamo.endpoint",
         "dynamo.region",
@@ -206,7 +308,7 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     let config = Arg::new(CONFIG_FLAG).long(CONFIG_FLAG).value_name("FILE").help(format!(
         "Configuration file [env: {CONFIG_VARIABLE}] [default: ferryhook.toml, if it exists]"
     ));
-    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key));
+    let wanted = SETTINGS.iter().filter(|setting| wanted(setting.key) && !is_secret(setting.key));
     command.arg(config).args(wanted.map(|setting| {
         let default = setting.default.map(|value| format!(" [default: {value}]"));
         Arg::new(setting.key).long(setting.flag).value_name("VALUE").help(format!(
@@ -218,6 +320,10 @@ fn augment(command: Command, wanted: impl Fn(&str) -> bool) -> Command {
     }))
 }
 
+pub fn is_secret(key: &str) -> bool {
+    SECRETS.contains(&key)
+}
+
 impl FromArgMatches for Flags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut flags = Self::default();
@@ -227,7 +333,7 @@ impl FromArgMatches for Flags {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.config = matches.get_one::<String>(CONFIG_FLAG).cloned();
-        for Setting { key, .. } in &SETTINGS {
+        for Setting { key, .. } in SETTINGS {
             // An error means that the command does not have this flag.
             if let Ok(Some(value)) = matches.try_get_one::<String>(key) {
                 self.settings.insert(key, value.clone());

@@ -7,12 +7,16 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
-use super::settings::{CONFIG_VARIABLE, Flags, SETTINGS, Setting};
+use super::settings::{
+    CONFIG_VARIABLE, Flags, NEW_MASTER_KEY_VARIABLE, SETTINGS, Setting, is_secret,
+};
 
 const DEFAULT_FILE: &str = "ferryhook.toml";
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Ours by prefix, but for the tests of this project.
 const TEST_PREFIX: &str = "FERRYHOOK_TEST_";
+/// Ours, and no settings.
+const OTHER_VARIABLES: [&str; 2] = [CONFIG_VARIABLE, NEW_MASTER_KEY_VARIABLE];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -22,6 +26,12 @@ pub enum ConfigError {
     UnknownVariable(String),
     #[error("{key} must be {expected}, not {value:?} (from {origin})")]
     BadValue { key: &'static str, expected: &'static str, value: String, origin: Origin },
+    #[error("{key} must be {expected} (from {origin}); what it is instead is not shown")]
+    BadSecret { key: &'static str, expected: &'static str, origin: Origin },
+    #[error("{one} and {other} are both set; give one of them")]
+    Both { one: &'static str, other: &'static str },
+    #[error("{key} must be {expected}")]
+    Missing { key: &'static str, expected: &'static str },
     #[error("{key} in {origin} must be text or a number")]
     BadType { key: String, origin: Origin },
     #[error("cannot read the configuration file {file}: {cause}")]
@@ -48,8 +58,13 @@ impl fmt::Display for Origin {
 }
 
 /// The value that counts for each setting that has one.
-#[derive(Debug)]
 pub struct Values(BTreeMap<&'static str, (String, Origin)>);
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.rows()).finish()
+    }
+}
 
 impl Values {
     pub(super) fn gather(
@@ -57,14 +72,14 @@ impl Values {
         environment: &BTreeMap<String, String>,
     ) -> Result<Self, ConfigError> {
         let mut values = Self(BTreeMap::new());
-        for Setting { key, default, .. } in &SETTINGS {
+        for Setting { key, default, .. } in SETTINGS {
             if let Some(value) = default {
                 values.set(key, (*value).to_owned(), Origin::Default);
             }
         }
         values.read_file(flags, environment)?;
         values.read_environment(environment)?;
-        for Setting { key, flag, .. } in &SETTINGS {
+        for Setting { key, flag, .. } in SETTINGS {
             if let Some(value) = flags.settings.get(key) {
                 values.set(key, value.clone(), Origin::Flag(flag));
             }
@@ -80,11 +95,22 @@ impl Values {
         self.0.get(key).map_or(&Origin::Default, |(_, origin)| origin)
     }
 
-    /// Every setting in the order of its documentation.
+    /// Every setting in the order of its documentation, as it may be shown.
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, Option<&str>, &Origin)> {
-        SETTINGS
-            .iter()
-            .map(|setting| (setting.key, self.get(setting.key), self.origin(setting.key)))
+        SETTINGS.iter().map(|Setting { key, .. }| {
+            let value =
+                self.get(key).map(|value| if is_secret(key) { "(not shown)" } else { value });
+            (*key, value, self.origin(key))
+        })
+    }
+
+    pub(super) fn need(
+        &self,
+        key: &'static str,
+        expected: &'static str,
+    ) -> Result<String, ConfigError> {
+        let value = self.get(key).filter(|value| !value.is_empty()).map(str::to_owned);
+        value.ok_or(ConfigError::Missing { key, expected })
     }
 
     pub(super) fn parse<T: FromStr>(
@@ -109,7 +135,11 @@ impl Values {
         Ok(value)
     }
 
-    fn bad(&self, key: &'static str, expected: &'static str) -> ConfigError {
+    pub(super) fn bad(&self, key: &'static str, expected: &'static str) -> ConfigError {
+        if is_secret(key) {
+            let origin = self.origin(key).clone();
+            return ConfigError::BadSecret { key, expected, origin };
+        }
         ConfigError::BadValue {
             key,
             expected,
@@ -181,7 +211,8 @@ impl Values {
                 Some(Setting { key, variable, .. }) => {
                     self.set(key, value.clone(), Origin::Variable(variable));
                 }
-                None if name == CONFIG_VARIABLE || name.starts_with(TEST_PREFIX) => {}
+                None if OTHER_VARIABLES.contains(&&**name) => {}
+                None if name.starts_with(TEST_PREFIX) => {}
                 None if name.starts_with("FERRYHOOK_") => {
                     return Err(ConfigError::UnknownVariable(name.clone()));
                 }
@@ -198,5 +229,9 @@ fn read_toml(file: &str) -> Result<toml::Table, String> {
         return Err(format!("it is larger than {FILE_BYTES_MAX} bytes"));
     }
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())
+    text.parse().map_err(|error: toml::de::Error| {
+        // Its first line says where. Behind it is the line itself, which may have a secret.
+        let shown = error.to_string();
+        format!("{}: {}", shown.lines().next().unwrap_or_default(), error.message())
+    })
 }

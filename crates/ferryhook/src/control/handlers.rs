@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use ferryhook_api::apply::{self, Asked, Changed};
 use ferryhook_api::export;
-use ferryhook_core::Env;
+use ferryhook_core::sealing::MasterKey;
+use ferryhook_core::{Env, Secret};
 use ferryhook_net::client::Guard;
 use ferryhook_store::Store;
 use ferryhook_store::engine::embedded::Embedded;
@@ -17,6 +18,7 @@ use tokio::sync::Semaphore;
 use super::Request;
 use crate::copied::Copied;
 use crate::desk::Desk;
+use crate::master::Keys;
 
 /// Rung after each commit that changed the configuration.
 pub type Bell = Arc<dyn Fn(Changed) + Send + Sync>;
@@ -26,10 +28,11 @@ pub struct Handlers {
     pub store: Store,
     pub env: Env,
     pub engine: Arc<Embedded>,
+    pub keys: Keys,
     pub guard: Guard,
     pub bell: Bell,
     pub turns: Turns,
-    pub desk: Desk,
+    pub desk: Arc<Desk>,
 }
 
 /// For what must not be done twice at the same time.
@@ -39,11 +42,13 @@ pub struct Turns {
     backup: Semaphore,
     /// Two could both find a name missing and both create it.
     apply: Semaphore,
+    /// Two to different keys would undo each other's work.
+    rotation: Semaphore,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { backup: Semaphore::new(1), apply: Semaphore::new(1) }
+        Self { backup: Semaphore::new(1), apply: Semaphore::new(1), rotation: Semaphore::new(1) }
     }
 }
 
@@ -56,6 +61,7 @@ impl Handlers {
             Request::Backup(target) => self.backup(&target).await,
             Request::Apply(asked) => self.apply(&asked).await,
             Request::Export => self.export().await,
+            Request::RotateMaster(new) => self.rotate_master(new.as_ref()).await,
             Request::Desk(asked) => done(&self.desk.answer(asked).await),
         }
     }
@@ -84,6 +90,23 @@ impl Handlers {
         match apply::run(&self.store, &self.env, &self.guard, asked, &bell).await {
             Ok(outcome) => done(&outcome),
             Err(error) => Err(error.to_string()),
+        }
+    }
+
+    async fn rotate_master(&self, new: Option<&Secret>) -> Answered {
+        let new = new.map(|text| MasterKey::parse(text.expose())).transpose();
+        let new = new.map_err(|error| error.to_string())?;
+        let _turn = self.turns.rotation.acquire().await;
+        match self.keys.rotate(new, &self.env, |_| {}).await {
+            Ok(rotation) => {
+                let (rewrapped, id) = (rotation.rewrapped, &rotation.master_id);
+                tracing::info!(rewrapped, master.id = %id, "rotated the master key");
+                done(&rotation)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a rotation of the master key failed");
+                Err(format!("{error:#}"))
+            }
         }
     }
 

@@ -1,9 +1,6 @@
 //! Sources and connections by the names that people gave them.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-
-use ferryhook_core::{Connection, Id, Source, connection, limits, source};
+use ferryhook_core::{Account, Connection, Id, Source, connection, limits};
 use ferryhook_store::{Page, Slice, Stored};
 
 use super::{Complaint, Desk};
@@ -13,35 +10,47 @@ const PAGES_MAX: usize = 100;
 
 impl Desk {
     /// By id, or by name if one source has it.
-    pub(super) async fn find_source(&self, text: &str) -> Result<Source, Complaint> {
+    pub(super) async fn find_source(
+        &self,
+        account: Id<Account>,
+        text: &str,
+    ) -> Result<Source, Complaint> {
         let nothing = || Complaint::NotFound(format!("there is no source {text}"));
         if let Ok(id) = text.parse::<Id<Source>>() {
-            let found = self.store.sources().find(id).await?;
-            return found.map(|found| found.record).ok_or_else(nothing);
+            let found = self.store.sources().find(id).await?.map(|found| found.record);
+            return found.filter(|found| found.account_id == account).ok_or_else(nothing);
         }
-        let mut named = self.sources().await?;
-        named.retain(|source| source.name == text);
+        let (mut pages, mut named) = (Pages::new(), Vec::new());
+        while let Some(slice) = pages.next() {
+            let page = self.store.sources().list_by_account(account, slice).await?;
+            named.extend(pages.turn(page).filter(|source| source.name == text));
+        }
         one_of(named, "source", text)
     }
 
-    /// Those of the account, as far as they are looked at.
-    pub(super) async fn sources(&self) -> Result<Vec<Source>, Complaint> {
-        let Some(account) = self.account().await? else { return Ok(Vec::new()) };
-        let (mut pages, mut sources) = (Pages::new(), Vec::new());
-        while let Some(slice) = pages.next() {
-            let page = self.store.sources().list_by_account(account, slice).await?;
-            sources.extend(pages.turn(page));
-        }
-        Ok(sources)
+    pub(super) async fn find_connection(
+        &self,
+        account: Id<Account>,
+        text: &str,
+    ) -> Result<Connection, Complaint> {
+        let named = self.find_connections(account, None, &[text.to_owned()]).await?;
+        let nothing = || Complaint::NotFound(format!("there is no connection {text}"));
+        let id = named.first().copied().ok_or_else(nothing)?;
+        let found = self.store.connections().find(id).await?.map(|found| found.record);
+        let is_ours = |found: &Connection| {
+            found.account_id == account && found.status != connection::Status::Deleted
+        };
+        found.filter(is_ours).ok_or_else(nothing)
     }
 
-    /// Of this source, or of any, by id or by name. An id is believed: what it names is seen later.
+    /// Of this source, or of any, by id or by name. An id is believed: what it names is seen later,
+    /// by whoever replays to it, and is then of the event's own account.
     pub(super) async fn find_connections(
         &self,
+        account: Id<Account>,
         of: Option<Id<Source>>,
         texts: &[String],
     ) -> Result<Vec<Id<Connection>>, Complaint> {
-        let account = self.account().await?;
         let what = if of.is_some() { "connection of this source" } else { "connection" };
         let mut found = Vec::with_capacity(texts.len());
         for text in texts {
@@ -53,45 +62,15 @@ impl Desk {
             let mut named = Vec::new();
             while let Some(slice) = pages.next() {
                 let connections = self.store.connections();
-                let page = match (of, account) {
-                    (Some(source), _) => connections.list_by_source(source, slice).await?,
-                    (None, Some(account)) => connections.list_by_account(account, slice).await?,
-                    (None, None) => break,
+                let page = match of {
+                    Some(source) => connections.list_by_source(source, slice).await?,
+                    None => connections.list_by_account(account, slice).await?,
                 };
                 named.extend(pages.turn(page).filter(|one| one.name == *text));
             }
             found.push(one_of(named, what, text)?.id);
         }
         Ok(found)
-    }
-
-    /// What each of these is called, without those that are gone.
-    pub(super) async fn source_names(
-        &self,
-        ids: impl Iterator<Item = Id<Source>>,
-    ) -> Result<HashMap<Id<Source>, String>, Complaint> {
-        let mut names = HashMap::new();
-        for id in unique(ids) {
-            let found = self.store.sources().find(id).await?;
-            if let Some(found) = found.filter(|found| found.status != source::Status::Deleted) {
-                names.insert(id, found.record.name);
-            }
-        }
-        Ok(names)
-    }
-
-    pub(super) async fn connection_names(
-        &self,
-        ids: impl Iterator<Item = Id<Connection>>,
-    ) -> Result<HashMap<Id<Connection>, String>, Complaint> {
-        let mut names = HashMap::new();
-        for id in unique(ids) {
-            let found = self.store.connections().find(id).await?;
-            if let Some(found) = found.filter(|found| found.status != connection::Status::Deleted) {
-                names.insert(id, found.record.name);
-            }
-        }
-        Ok(names)
     }
 }
 
@@ -126,11 +105,4 @@ fn one_of<T>(mut named: Vec<T>, what: &str, text: &str) -> Result<T, Complaint> 
         }
         (None, _) => Err(Complaint::NotFound(format!("no {what} is called {text:?}"))),
     }
-}
-
-fn unique<T: Ord + Hash>(ids: impl Iterator<Item = T>) -> Vec<T> {
-    let mut ids: Vec<_> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
 }

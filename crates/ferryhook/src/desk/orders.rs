@@ -1,53 +1,64 @@
 //! What can be asked at the desk, as it travels through the control socket. Sources and connections
 //! are named as people name them: by id or by name.
 
+use ferryhook_api::connections::Place;
 use ferryhook_core::event::Status;
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::replay::Position;
-use ferryhook_core::{Event, Id, Rejection, Replay, Timestamp};
+use ferryhook_core::{Erasure, Event, Id, Rejection, Replay, Timestamp};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Asked {
-    /// Answered with [`EventList`](super::view::EventList).
+    /// Answered with a page of [`EventLine`](ferryhook_api::events::EventLine).
     ListEvents(Wanted),
-    /// Answered with [`EventStory`](super::view::EventStory).
+    /// Answered with [`EventStory`](ferryhook_api::events::EventStory).
     ShowEvent(Shown),
-    /// Answered with [`Explanation`](super::view::Explanation).
+    /// Answered with [`Explanation`](ferryhook_api::events::Explanation).
     Explain(Id<Event>),
-    /// Answered with [`Tried`](super::view::Tried).
+    /// Answered with [`Tried`](ferryhook_api::connections::Tried).
     WhatIf(WhatIf),
-    /// Answered with [`RejectionList`](super::view::RejectionList).
+    /// Answered with a page of [`RejectionLine`](ferryhook_api::rejections::RejectionLine).
     ListRejections(Refused),
-    /// Answered with [`RejectionStory`](super::view::RejectionStory).
+    /// Answered with [`RejectionStory`](ferryhook_api::rejections::RejectionStory).
     ShowRejection {
         source: String,
         id: Id<Rejection>,
     },
-    /// Answered with [`Readmitted`](super::view::Readmitted).
+    /// Answered with [`Readmitted`](ferryhook_api::rejections::Readmitted).
     Readmit(Readmit),
-    /// Answered with [`ReplayTold`](super::view::ReplayTold).
+    /// Answered with [`ReplayTold`](ferryhook_api::replays::ReplayTold).
     Replay(ReplayOne),
-    /// Answered with [`Count`](ferryhook_flow::replay::Count).
+    /// Answered with [`Count`](ferryhook_store::search::Count).
     CountReplay(ReplayMany, Option<Position>),
-    /// Answered with [`ReplayJob`](super::view::ReplayJob), as are the next but one and the last.
+    /// Answered with [`ReplayJob`](ferryhook_api::replays::ReplayJob), as are the next but one and the last.
     ReplayMany(ReplayMany),
-    /// Answered with [`ReplayList`](super::view::ReplayList).
+    /// Answered with a page of [`ReplayJob`](ferryhook_api::replays::ReplayJob).
     ListReplays {
         limit: usize,
     },
     ShowReplay(Id<Replay>),
     CancelReplay(Id<Replay>),
-    /// Answered with [`EventList`](super::view::EventList).
+    /// Answered with [`Count`](ferryhook_store::search::Count).
+    CountErasure(Erase, Option<Position>),
+    /// Answered with [`ErasureJob`](ferryhook_api::erasures::ErasureJob), as are the last two.
+    Erase(Erase),
+    /// Answered with a page of [`ErasureJob`](ferryhook_api::erasures::ErasureJob).
+    ListErasures {
+        limit: usize,
+    },
+    ShowErasure(Id<Erasure>),
+    CancelErasure(Id<Erasure>),
+    /// Answered with a page of [`EventLine`](ferryhook_api::events::EventLine).
     ListDeadLetters {
         limit: usize,
     },
-    /// Answered with [`DeliveryList`](super::view::DeliveryList).
+    /// Answered with a page of [`DeliveryLine`](ferryhook_api::events::DeliveryLine).
     ListFailures {
         limit: usize,
     },
-    /// These, or all when there are none. Answered with [`Redriven`](super::view::Redriven).
+    /// These, or all when there are none. Answered with [`Redriven`](ferryhook_api::dead_letters::Redriven).
     Redrive(Vec<Id<Event>>),
 }
 
@@ -65,7 +76,7 @@ pub struct WhatIf {
     pub examples: usize,
     /// Goes on behind this one.
     #[serde(default)]
-    pub after: Option<Position>,
+    pub after: Option<Place>,
 }
 
 /// What a source refused, newest first.
@@ -112,6 +123,18 @@ pub struct ReplayOne {
     pub event: Id<Event>,
     /// To all that want it when there are none.
     pub to: Vec<String>,
+}
+
+/// What is to be gone for good.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Erase {
+    /// These, or what the filter means when there are none.
+    pub ids: Vec<Id<Event>>,
+    pub filter: Option<String>,
+    pub source: Option<String>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

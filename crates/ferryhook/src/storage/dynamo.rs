@@ -7,11 +7,15 @@ use ferryhook_store::Store;
 use ferryhook_store::engine::dynamo::{Dynamo, DynamoConfig};
 
 use super::Storage;
-use crate::config;
+use crate::config::{self, Config};
+use crate::master::{self, Keys};
 
-pub async fn open(config: &config::Dynamo, env: Env) -> anyhow::Result<Storage> {
-    let engine = Arc::new(Dynamo::open(settings(config), env.clone()).await?);
-    Ok(Storage { store: Store::new(engine, env), embedded: None })
+pub async fn open(config: &Config, env: Env) -> anyhow::Result<Storage> {
+    master::require_given(config)?;
+    let engine = Arc::new(Dynamo::open(settings(&config.dynamo), env.clone()).await?);
+    let store = Store::new(engine, env);
+    let keys = Keys::of_shared(config, &store).await?;
+    Ok(Storage { store: store.sealed_by(keys.vault.clone()), embedded: None, keys })
 }
 
 pub fn settings(config: &config::Dynamo) -> DynamoConfig {

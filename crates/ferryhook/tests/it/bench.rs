@@ -33,3 +33,34 @@ fn a_benchmark_that_cannot_begin_says_why() {
     let shown = show(&output);
     assert!(shown.contains("cannot make a directory in"), "{shown}");
 }
+
+#[test]
+fn a_small_benchmark_of_the_api_asks_for_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["bench", "--api", "--json", "--events", "400", "--rate", "200", "--seconds", "2"];
+    let output = run(&folder, &asked, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", show(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["failures"], serde_json::json!([]));
+    assert_eq!((&report["events"], &report["sources"]), (&400.into(), &300.into()));
+    for part in ["all", "floor"] {
+        assert_eq!(report[part]["count"], 400, "{part}");
+        assert_eq!(report[part]["failed"], 0, "{part}");
+    }
+    let operations = report["operations"].as_array().unwrap();
+    assert_eq!(operations.len(), 16);
+    for operation in operations {
+        assert!(operation["count"].as_u64().unwrap() > 0, "{operation}");
+        assert!(operation["ms"]["p99"].as_f64().unwrap() > 0.0, "{operation}");
+    }
+    assert!(report["diskMs"]["p50"].as_f64().unwrap() > 0.0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "all of it is removed");
+}
+
+#[test]
+fn the_options_of_one_benchmark_are_refused_by_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    for asked in [&["bench", "--api", "--stored", "5"][..], &["bench", "--rate", "5"]] {
+        assert_eq!(run(&folder, asked, &[]).status.code(), Some(2), "{asked:?}");
+    }
+}

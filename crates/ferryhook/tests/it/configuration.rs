@@ -16,6 +16,8 @@ fn check_shows_every_value_and_its_origin() {
     listen                 127.0.0.1:8080               default
     data                   here                         --data
     store                  memory                       ferryhook.toml
+    masterKey              -                            default
+    masterKeyFile          -                            default
     log                    debug                        FERRYHOOK_LOG
     shutdownDelaySeconds   0                            default
     publicUrl              -                            default

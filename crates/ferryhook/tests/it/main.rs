@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 #![allow(clippy::needless_pass_by_value, reason = "what a test hands over it is done with")]
 
+mod api_client;
+mod client;
 mod destination;
 mod dice;
 mod ferry;
@@ -17,14 +19,19 @@ mod sender;
 mod stage;
 mod way;
 
+mod accounts;
+mod api_resources;
 mod apply;
+mod auth;
 mod backups;
 mod bench;
 mod configuration;
 mod crash;
+mod described;
 mod destinations;
 mod dev;
 mod durable;
+mod erase;
 mod health;
 mod hostile;
 mod http2;
@@ -39,3 +46,4 @@ mod signature;
 mod stopping;
 mod storage;
 mod traces;
+mod vault;

@@ -37,7 +37,7 @@ mod live {
     use crate::ferry::{Ferry, run, show};
 
     /// Settings for tables that nobody else has; without a server, says loudly that there is none.
-    fn settings(name: &str) -> Option<[(&'static str, String); 4]> {
+    fn settings(name: &str) -> Option<[(&'static str, String); 5]> {
         let Ok(endpoint) = std::env::var("FERRYHOOK_TEST_DYNAMO") else {
             // Not `eprintln`, which is shown only when a test fails.
             let reason = format!("{name}: FERRYHOOK_TEST_DYNAMO is not set");
@@ -50,6 +50,7 @@ mod live {
             ("DYNAMO_TABLE_NAME", format!("{prefix}ledger")),
             ("DYNAMO_TABLE_PREFIX", prefix),
             ("FERRYHOOK_STORE", "dynamodb".into()),
+            ("FERRYHOOK_MASTER_KEY", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=".into()),
         ])
     }
 

@@ -5,10 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
+use ferryhook_core::sealing::MasterKey;
 use ferryhook_core::{Env, Event, Plan, samples};
-use ferryhook_store::Store;
 use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
 use ferryhook_store::repositories::Arrival;
+use ferryhook_store::{MasterKeys, Store, Vault};
 
 use crate::ferry::{BIRTHS, Ferry, run, show};
 
@@ -20,7 +21,19 @@ pub fn look<T>(data: &Path, see: impl AsyncFnOnce(Store) -> T) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let config = EmbeddedConfig { create: false, ..EmbeddedConfig::new(data) };
     let engine = Arc::new(Embedded::open(config, Env::system()).unwrap());
-    runtime.block_on(see(Store::new(engine, Env::system())))
+    runtime.block_on(async {
+        let store = Store::new(engine, Env::system());
+        let store = match fs::read_to_string(data.join("master.key")) {
+            Ok(key) => {
+                let current = MasterKey::parse(&key).unwrap();
+                let keys = MasterKeys { current, former: Vec::new() };
+                let vault = Vault::open(&store, keys).await.unwrap();
+                store.sealed_by(Arc::new(vault))
+            }
+            Err(_) => store, // no server has been here yet
+        };
+        see(store).await
+    })
 }
 
 /// An event that has not expired.

@@ -61,12 +61,12 @@ async fn what_was_refused_behind_a_proxy_is_proven_by_the_same_address() {
     assert!(gate.events().await.is_empty());
     let rejection = kept(&gate).await.remove(0);
     assert_eq!(rejection.url, Some(public(ADDRESS)));
-    let again = gate.ingest.readmit(rejection.clone()).await.unwrap_err();
+    let again = gate.ingest.readmit(&gate.store, rejection.clone()).await.unwrap_err();
     assert!(again.to_string().contains("refused again"), "{again}");
 
     mend(&gate, |source| source.signing_secret = Some(Secret::new(SECRET))).await;
     gate.clock.advance(Duration::from_secs(3600));
-    let events = gate.ingest.readmit(rejection).await.unwrap();
+    let events = gate.ingest.readmit(&gate.store, rejection).await.unwrap();
     assert_eq!((events.len(), gate.events().await.len()), (1, 1));
     assert!(kept(&gate).await.is_empty());
 }
@@ -81,7 +81,9 @@ async fn many_who_let_the_same_in_let_it_in_once() {
     mend(&gate, |source| source.signing_secret = Some(Secret::new(SECRET))).await;
     let rejections = kept(&gate).await;
     let tries = rejections.iter().flat_map(|one| vec![one.clone(); 6]);
-    let told = futures_util::future::join_all(tries.map(|one| gate.ingest.readmit(one))).await;
+    let told =
+        futures_util::future::join_all(tries.map(|one| gate.ingest.readmit(&gate.store, one)))
+            .await;
     assert_eq!(told.iter().filter(|told| told.is_ok()).count(), 3);
     assert_eq!(gate.events().await.len(), 3);
 }
@@ -91,7 +93,7 @@ async fn what_was_not_read_to_its_end_stays_out() {
     let gate = gate_with(plain(), counting::a_minute(0)).await;
     gate.post("x").await;
     let rejection = kept(&gate).await.remove(0);
-    let told = gate.ingest.readmit(rejection).await.unwrap_err();
+    let told = gate.ingest.readmit(&gate.store, rejection).await.unwrap_err();
     assert!(matches!(told, NotReadmitted::Incomplete(_)), "{told}");
 }
 

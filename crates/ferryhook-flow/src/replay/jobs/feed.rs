@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use ferryhook_core::event_types::BadPattern;
 use ferryhook_core::replay::{Position, Selection};
 use ferryhook_core::{Event, Id, Replay, Source};
-use ferryhook_store::{Store, StoreError};
+use ferryhook_store::{Search, Store, StoreError};
 
 use crate::limits;
-use crate::replay::Search;
 
 /// What is known of an event before it is replayed.
 #[derive(Debug, Clone, Copy)]

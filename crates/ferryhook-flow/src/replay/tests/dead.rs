@@ -26,7 +26,7 @@ async fn a_dead_letter_is_processed_at_once_when_it_is_redriven() {
     let id = given_up(&ferry).await;
     assert_eq!(dead_letters(&ferry).await, [id]);
     ferry.change(|one| one.event_types = Vec::new(), "a").await;
-    ferry.courier.redrive(id).await.unwrap();
+    ferry.courier.redrive(&ferry.store, id).await.unwrap();
     sleep(seconds(1)).await;
     assert_eq!(ferry.event(id).await.status, Status::Delivered);
     assert!(dead_letters(&ferry).await.is_empty());
@@ -37,7 +37,7 @@ async fn a_dead_letter_is_processed_at_once_when_it_is_redriven() {
 async fn one_that_still_cannot_be_processed_is_given_up_again() {
     let ferry = Ferry::new(&[connection("a")]).await;
     let id = given_up(&ferry).await;
-    ferry.courier.redrive(id).await.unwrap();
+    ferry.courier.redrive(&ferry.store, id).await.unwrap();
     sleep(seconds(1200)).await;
     assert_eq!(dead_letters(&ferry).await, [id]);
     assert_eq!(ferry.event(id).await.processing_tries, limits::PROCESSING_TRIES_MAX);
@@ -50,9 +50,9 @@ async fn only_a_dead_letter_is_redriven() {
     let id = ferry.arrives().await;
     sleep(seconds(1)).await;
     assert_eq!(ferry.event(id).await.status, Status::Failed);
-    let refused = ferry.courier.redrive(id).await;
+    let refused = ferry.courier.redrive(&ferry.store, id).await;
     assert!(matches!(refused, Err(ReplayError::NotDead(_))), "{refused:?}");
-    let unknown = ferry.courier.redrive(Id::new(&ferry.env)).await;
+    let unknown = ferry.courier.redrive(&ferry.store, Id::new(&ferry.env)).await;
     assert!(unknown.unwrap_err().is_not_found());
 }
 
@@ -64,7 +64,7 @@ async fn one_whose_source_is_gone_is_settled() {
     let was = ferry.store.sources().find(the_source().id).await.unwrap().unwrap();
     ferry.store.sources().delete(&was).await.unwrap();
     ferry.courier.changed(Some(the_source().id)).await;
-    ferry.courier.redrive(id).await.unwrap();
+    ferry.courier.redrive(&ferry.store, id).await.unwrap();
     sleep(seconds(1)).await;
     assert_eq!(ferry.event(id).await.status, Status::Filtered);
 }

@@ -1,4 +1,5 @@
 use ferryhook_core::replay::Counts;
+use ferryhook_store::search::{COUNTED_MAX, Count, count};
 
 use super::*;
 
@@ -170,7 +171,7 @@ async fn accounts_do_not_wait_for_each_other() {
     let slow = ferry.ask(ferry.all(), 1).await;
     let account = stranger(&ferry.env);
     let other = Replay::new(account, ferry.all(), Vec::new(), 1, &ferry.env).unwrap();
-    ferry.courier.replay_many(&other).await.unwrap();
+    ferry.courier.replay_many(&ferry.store, &other).await.unwrap();
     sleep(seconds(2)).await;
     assert_eq!(ferry.job(other.id).await.state.word(), "done");
     assert_eq!(ferry.job(slow).await.state.word(), "running");
@@ -185,7 +186,7 @@ async fn there_is_an_end_to_how_many_may_wait() {
     }
     let account = the_source().account_id;
     let more = Replay::new(account, ferry.all(), Vec::new(), 1, &ferry.env).unwrap();
-    let refused = ferry.courier.replay_many(&more).await;
+    let refused = ferry.courier.replay_many(&ferry.store, &more).await;
     assert!(matches!(refused, Err(OrderError::TooMany)), "{refused:?}");
 }
 
@@ -229,13 +230,13 @@ async fn events_are_counted_before_anything_is_done() {
 #[tokio::test(start_paused = true)]
 async fn a_count_has_a_bound_and_goes_on_behind_it() {
     let ferry = Ferry::new(&[connection("a")]).await;
-    ferry.failed(limits::COUNTED_MAX + 50).await;
+    ferry.failed(COUNTED_MAX + 50).await;
     let account = the_source().account_id;
     for selection in [ferry.all(), ferry.all_failed()] {
         let first = count(&ferry.store, account, &selection, None).await.unwrap();
-        assert_eq!(first.looked_at, limits::COUNTED_MAX as u64);
+        assert_eq!(first.looked_at, COUNTED_MAX as u64);
         let rest = count(&ferry.store, account, &selection, first.next).await.unwrap();
         assert_eq!(rest.next, None);
-        assert_eq!(first.matched + rest.matched, limits::COUNTED_MAX as u64 + 50);
+        assert_eq!(first.matched + rest.matched, COUNTED_MAX as u64 + 50);
     }
 }

@@ -45,9 +45,9 @@ pub(super) fn backup(
         return Err(StoreError::Unusable(format!("{name} exists already; name a new directory")));
     }
     let _one = lock(&shared.backing_up);
-    let staging = directory.path.join("backup.staging");
+    let staging = staging(directory);
     let failed = |error| disk_error("the backup cannot be written", error);
-    let _ = fs::remove_dir_all(&staging); // left by a backup that a crash ended
+    clear_away(directory).map_err(failed)?;
     let result = stage(shared, directory, requests, &staging)
         .and_then(|()| copy_all(&staging, target).map_err(failed));
     let _ = fs::remove_dir_all(&staging);
@@ -55,6 +55,18 @@ pub(super) fn backup(
         let _ = fs::remove_dir_all(target);
     }
     result
+}
+
+fn staging(directory: &Directory) -> PathBuf {
+    directory.path.join("backup.staging")
+}
+
+/// Removes what a backup that a crash ended has left. No other may be under way.
+pub(super) fn clear_away(directory: &Directory) -> io::Result<()> {
+    match fs::remove_dir_all(staging(directory)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Links a consistent set of files.
@@ -102,7 +114,7 @@ fn stage(
 
 /// Has the writer end its segment and table. It may be waiting for tables to be written out, and
 /// those who do that for this one: so it is done here meanwhile.
-fn seal(
+pub(super) fn seal(
     shared: &Shared,
     requests: &mpsc::Sender<Request>,
     go_on: Receiver<()>,

@@ -8,6 +8,7 @@ use std::ops::Bound;
 
 use lsm_tree::UserKey;
 
+use super::fresh::Span;
 use crate::StoreError;
 use crate::key::{IndexKey, Key, Part};
 use crate::query::{Order, Query, Range};
@@ -146,6 +147,51 @@ pub(super) fn freed_note(segment: u32) -> Vec<u8> {
 /// How all of these notes begin.
 pub(super) fn freed_notes() -> Vec<u8> {
     vec![NOTES, b'f']
+}
+
+/// Where the engine notes the time up to which a segment of the log was written.
+pub(super) fn era_note(segment: u32) -> Vec<u8> {
+    let mut bytes = vec![NOTES, b'w'];
+    bytes.extend_from_slice(&segment.to_be_bytes());
+    bytes
+}
+
+/// Where the engine notes that nothing may be left of a row, of whose key this is the hash.
+pub(super) fn erased_note(hash: u64) -> Vec<u8> {
+    let mut bytes = erased_notes();
+    bytes.extend_from_slice(&hash.to_be_bytes());
+    bytes
+}
+
+/// How all of these notes begin.
+pub(super) fn erased_notes() -> Vec<u8> {
+    vec![NOTES, b'e']
+}
+
+/// All notes that begin like this.
+pub(super) fn notes_span(prefix: Vec<u8>) -> Span {
+    let high = above(prefix.clone());
+    (Bound::Included(prefix), Bound::Excluded(high))
+}
+
+/// The key of the row that an entry or a row's own key stands for, into `row`; nothing for a note.
+pub(super) fn row_behind<'a>(key: &'a [u8], row: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+    if is_row(key) {
+        return Some(key);
+    }
+    let index = *Index::ALL.get(usize::from(key.first()?.checked_sub(INDEXES)?))?;
+    let IndexShape { partition, sort, .. } = index.shape();
+    let mut rest = &key[1..];
+    for part in [Some(partition), sort].into_iter().flatten() {
+        match part.numeric {
+            true => rest = rest.get(8..)?,
+            false => rest = &rest[rest.windows(2).position(|pair| pair == END)? + END.len()..],
+        }
+    }
+    row.clear();
+    row.push(TABLES + index.table() as u8);
+    row.extend_from_slice(rest);
+    Some(row)
 }
 
 /// Where the engine notes what the tree holds.

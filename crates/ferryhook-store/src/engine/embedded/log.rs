@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,6 +21,10 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::codec::{self, Place};
 use super::faults::{Faults, Step};
 use crate::StoreError;
+
+mod blank;
+
+pub(super) use blank::{blank_segment, clear_away};
 
 /// A segment grows to about this size before the next one is begun.
 pub(super) const SEGMENT_BYTES: u32 = 64 * 1024 * 1024;
@@ -273,6 +278,11 @@ impl Contents {
         Ok(file)
     }
 
+    /// Has readers open a segment anew, whose file was replaced.
+    fn reopen(&self, segment: u32) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&segment);
+    }
+
     /// Deletes a segment nothing points into any more.
     pub(super) fn remove(&self, segment: u32) -> io::Result<()> {
         // In this order: a reader may not open it again once it is forgotten.
@@ -308,6 +318,12 @@ mod tag {
 }
 
 impl Op<'_> {
+    pub(super) fn key(&self) -> &[u8] {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key } | Self::PutWithContent { key, .. } => key,
+        }
+    }
+
     /// Adds the op to a frame that will be written at `at`; tells where its content will lie.
     pub(super) fn push(&self, frame: &mut Vec<u8>, at: Position) -> Option<Place> {
         match self {
@@ -347,17 +363,28 @@ pub(super) fn read_frame(
     at: Position,
     mut each: impl FnMut(Op<'_>, Option<Place>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
+    read_ops(frame, at, |op, place, _| each(op, place))
+}
+
+/// The same, and tells of each op which bytes of the frame it has.
+fn read_ops(
+    frame: &[u8],
+    at: Position,
+    mut each: impl FnMut(Op<'_>, Option<Place>, Range<usize>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let bad =
         || StoreError::Damaged(format!("segment {} at {}: unknown op", at.segment, at.offset));
     let mut rest = &frame[FRAME_HEADER..];
+    let mut begin = FRAME_HEADER;
     while let Some([tag]) = codec::take::<1>(&mut rest) {
         let key = codec::take_bytes(&mut rest).ok_or_else(bad)?;
         match *tag {
             tag::PUT => {
                 let value = codec::take_bytes(&mut rest).ok_or_else(bad)?;
-                each(Op::Put { key, value }, None)?;
+                let end = frame.len() - rest.len();
+                each(Op::Put { key, value }, None, begin..end)?;
             }
-            tag::DELETE => each(Op::Delete { key }, None)?,
+            tag::DELETE => each(Op::Delete { key }, None, begin..frame.len() - rest.len())?,
             tag::PUT_WITH_CONTENT => {
                 let expires = codec::expiry_of(codec::take::<4>(&mut rest).ok_or_else(bad)?);
                 let tail = codec::take_bytes(&mut rest).ok_or_else(bad)?;
@@ -369,10 +396,12 @@ pub(super) fn read_frame(
                     length: content.len() as u32,
                     check: content_check(content),
                 };
-                each(Op::PutWithContent { key, expires, content, tail }, Some(place))?;
+                let op = Op::PutWithContent { key, expires, content, tail };
+                each(op, Some(place), begin..frame.len() - rest.len())?;
             }
             _ => return Err(bad()),
         }
+        begin = frame.len() - rest.len();
     }
     Ok(())
 }

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::ops::Bound;
 use std::path::Path;
 
 use lsm_tree::AbstractTree;
@@ -145,9 +144,7 @@ fn cut(directory: &Path, end: Position) -> io::Result<()> {
 
 fn freed(shared: &Shared) -> Result<HashMap<u32, u64>, StoreError> {
     let mut freed = HashMap::new();
-    let (low, mut high) = (layout::freed_notes(), layout::freed_notes());
-    high.extend([u8::MAX; 5]);
-    let span = (Bound::Included(low), Bound::Excluded(high));
+    let span = layout::notes_span(layout::freed_notes());
     let mut found = shared.snapshot().look(span, Few::default(), Order::Ascending);
     while let Step::Entry(key, value) = found.step()? {
         if let (Some(segment), Some(bytes)) = (key.last_chunk(), codec::read_count(&value)) {

@@ -41,6 +41,8 @@ pub(super) struct Shared {
     closing: AtomicBool,
     /// One backup at a time: they share the place they are staged in.
     pub(super) backing_up: Mutex<()>,
+    /// One scrub at a time.
+    pub(super) scrubbing: Mutex<()>,
     /// All entries of the tree that expire, by when. Noted in the tree with every new segment.
     pub(super) entries: Mutex<Tally>,
     /// Content bytes of each segment that were deleted before they expired.
@@ -125,6 +127,7 @@ impl Shared {
             failure: OnceLock::new(),
             closing: AtomicBool::new(false),
             backing_up: Mutex::default(),
+            scrubbing: Mutex::default(),
             entries: Mutex::default(),
             freed: Mutex::default(),
         }
@@ -289,6 +292,11 @@ impl Shared {
         let (at, layers) = (views.visible, views.layers.clone());
         *views.reading.entry(at).or_default() += 1;
         Snapshot { shared: self, at, layers }
+    }
+
+    /// What was committed until now is below.
+    pub(super) fn visible(&self) -> SeqNo {
+        lock(&self.views).visible
     }
 
     /// Versions below this that have a successor are nobody's any more.

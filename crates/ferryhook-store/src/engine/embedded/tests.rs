@@ -17,6 +17,7 @@ use crate::tables::{Index, Table};
 mod backups;
 mod damage;
 mod markers;
+mod scrub;
 mod space;
 mod trouble;
 

@@ -18,8 +18,10 @@ use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAcces
 use super::change::Change;
 use super::codec::{self, Place};
 use super::directory::Directory;
+use super::faults::Faults;
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
+use super::scrub::Erased;
 use super::shared::{Shared, lock, tree_error};
 use super::tally::Tally;
 use super::writer::Sealed;
@@ -85,6 +87,9 @@ pub(super) enum Job {
     Compact,
     /// Look for space to win now; says how many bytes of the log came back.
     Sweep(Sender<Result<u64, StoreError>>),
+    /// A step of a scrub, between which the others get their turn.
+    Merge(Sender<Result<(), StoreError>>),
+    Blank(u32, Arc<Erased>, Sender<Result<(), StoreError>>),
     Stop,
 }
 
@@ -99,6 +104,7 @@ pub(super) struct Upkeep {
     pub(super) directory: Arc<Directory>,
     pub(super) submit: Box<Submit>,
     pub(super) seal: Box<Seal>,
+    pub(super) faults: Faults,
     /// Whether to do so before anything else.
     pub(super) seal_first: bool,
 }
@@ -116,6 +122,14 @@ impl Upkeep {
                 Ok(Job::Compact) => (self.compact(), false),
                 Ok(Job::Sweep(done)) => {
                     let _ = done.send(self.sweep());
+                    (Ok(()), false)
+                }
+                Ok(Job::Merge(done)) => {
+                    let _ = done.send(self.merge_all());
+                    (Ok(()), false)
+                }
+                Ok(Job::Blank(segment, erased, done)) => {
+                    let _ = done.send(self.blank(segment, &erased));
                     (Ok(()), false)
                 }
                 Err(RecvTimeoutError::Timeout) => (Ok(()), true),
@@ -167,13 +181,42 @@ impl Upkeep {
         if all == 0 || expired * 100 < all * EXPIRED_PERCENT {
             return Ok(());
         }
-        {
-            let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
-            let oldest = self.shared.oldest_read();
-            self.shared.tree.major_compact(TABLE_TARGET_BYTES, oldest).map_err(tree_error)?;
-            show(&self.shared)?;
-        }
+        self.merge_all()?;
         lock(&self.shared.entries).forget_expired(now);
+        Ok(())
+    }
+
+    /// Writes the whole tree anew, without what was replaced, deleted or has expired.
+    fn merge_all(&self) -> Result<(), StoreError> {
+        self.shared.check()?;
+        let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
+        let oldest = self.shared.oldest_read();
+        self.shared.tree.major_compact(TABLE_TARGET_BYTES, oldest).map_err(tree_error)?;
+        show(&self.shared)
+    }
+
+    /// Makes void what a segment, which opening the store does not read any more, has of rows
+    /// that were erased.
+    fn blank(&self, segment: u32, erased: &Erased) -> Result<(), StoreError> {
+        self.shared.check()?;
+        let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
+        if !log::segment_path(&self.directory.log(), segment).exists() {
+            return Ok(()); // a sweep was faster
+        }
+        let now = self.env.now().as_seconds() - GRACE_SECONDS;
+        let mut room = Vec::new();
+        let count =
+            log::blank_segment(&self.shared.contents, &self.faults, segment, |op, place| {
+                match (op, place) {
+                    _ if !erased.has(op.key(), &mut room) => Ok(false),
+                    // A row of the same key that came later.
+                    (Op::PutWithContent { key, .. }, Some(place)) => {
+                        self.lives_at(key, place, now).map(|lives| !lives)
+                    }
+                    _ => Ok(true),
+                }
+            })?;
+        tracing::debug!(segment, count, "what was erased is gone from a log segment");
         Ok(())
     }
 
@@ -269,7 +312,9 @@ impl Upkeep {
         let bytes = std::fs::metadata(&path).map_err(gone)?.len();
         self.shared.contents.remove(segment).map_err(gone)?;
         lock(&self.shared.freed).remove(&segment);
-        (self.submit)(vec![Change::Forget { key: layout::segment_note(segment).into() }])?;
+        let notes = [layout::segment_note(segment), layout::era_note(segment)];
+        let forget = |key: Vec<u8>| Change::Forget { key: key.into() };
+        (self.submit)(notes.into_iter().map(forget).collect())?;
         Ok(bytes)
     }
 

@@ -69,6 +69,9 @@ pub(super) struct Writer {
     pub(super) table_bytes_max: u64,
     /// Content of the current segment, by expiry.
     pub(super) content: Tally,
+    /// The latest time, in seconds, that the clock has shown while this segment or one before it
+    /// was written.
+    pub(super) latest: i64,
     /// Notes to write with the next group.
     pub(super) notes: Vec<Change>,
     /// The group being written; kept for its room.
@@ -253,6 +256,7 @@ impl Writer {
 
     fn write(&mut self, group: &mut Group) -> Result<(), StoreError> {
         self.shared.wait_for_room(SEALED_MAX)?;
+        self.latest = self.latest.max(self.env.now().as_seconds());
         if self.log.is_full() {
             self.rotate()?;
         }
@@ -347,6 +351,9 @@ impl Writer {
             key: layout::segment_note(ended).into(),
             value: content.to_value(),
         });
+        let key = layout::era_note(ended).into();
+        let latest = u64::try_from(self.latest).unwrap_or(0);
+        self.notes.push(Change::Note { key, value: codec::count_value(latest) });
         let entries = lock(&self.shared.entries).to_value();
         self.notes.push(Change::Note { key: layout::tree_note().into(), value: entries });
         for (segment, bytes) in lock(&self.shared.freed).iter() {

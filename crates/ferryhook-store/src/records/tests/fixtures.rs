@@ -87,6 +87,13 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::OauthState => as_a::<ferryhook_core::OauthState>(row),
         Kind::Unique => as_a::<Unique>(row),
         Kind::Replay => as_a::<Replay>(row),
+        Kind::DataKey => as_a::<ferryhook_core::DataKey>(row),
+        Kind::Answer => as_a::<Answer>(row),
+        Kind::Session => as_a::<ferryhook_core::Session>(row),
+        Kind::Ticket => as_a::<Ticket>(row),
+        Kind::TokenKey => as_a::<ferryhook_core::TokenKey>(row),
+        Kind::Invitation => as_a::<ferryhook_core::Invitation>(row),
+        Kind::Erasure => as_a::<ferryhook_core::Erasure>(row),
     }
 }
 

@@ -34,12 +34,31 @@ impl Letter {
 
     pub fn write(&mut self, path: &str, number: u32) -> &[u8] {
         self.bytes[self.path_at..self.path_at + self.path_length].copy_from_slice(path.as_bytes());
-        let mut rest = number;
-        for place in (self.number_at..self.number_at + DIGITS).rev() {
-            self.bytes[place] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
+        write_digits(&mut self.bytes[self.number_at..self.number_at + DIGITS], number);
         &self.bytes
+    }
+}
+
+/// The body alone, again and again with another number.
+#[derive(Debug, Clone)]
+pub struct Enclosed(Vec<u8>);
+
+impl Enclosed {
+    pub fn new() -> Self {
+        Self(body())
+    }
+
+    pub fn numbered(&mut self, number: u32) -> Vec<u8> {
+        write_digits(&mut self.0[OPENING.len()..OPENING.len() + DIGITS], number);
+        self.0.clone()
+    }
+}
+
+fn write_digits(place: &mut [u8], number: u32) {
+    let mut rest = number;
+    for digit in place.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
     }
 }
 

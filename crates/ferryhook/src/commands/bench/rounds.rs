@@ -39,7 +39,7 @@ impl Spent {
         self.before.zip(self.after).map(|(before, after)| see(before, after))
     }
 
-    fn cpu(&self) -> Option<Duration> {
+    pub fn cpu(&self) -> Option<Duration> {
         self.get(|before, after| after.cpu.saturating_sub(before.cpu))
     }
 

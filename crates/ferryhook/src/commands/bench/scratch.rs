@@ -29,6 +29,22 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         &self.0
     }
+
+    /// What the files of one of its directories come to.
+    pub fn bytes_in(&self, directory: &str) -> anyhow::Result<u64> {
+        bytes_under(&self.0.join(directory)).context("cannot look at what was written")
+    }
+}
+
+/// As deep as directories go, which here is what the store has made.
+fn bytes_under(directory: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        bytes += if about.is_dir() { bytes_under(&entry.path())? } else { about.len() };
+    }
+    Ok(bytes)
 }
 
 impl Drop for Scratch {

@@ -34,20 +34,10 @@ pub async fn configure(
 ) -> anyhow::Result<Doors> {
     let engine = Embedded::open(EmbeddedConfig::new(data), env.clone())?;
     let store = Store::new(Arc::new(engine), env.clone());
-    let owner = Owner { user: Id::new(env), account: Id::new(env), now: env.now() };
-    let (user, account, member) = owner.records();
-    store.users().sign_up(&user, &account, &member).await.context("cannot make the owner")?;
-
+    let owner = Owner::sign_up(&store, env).await?;
     let kept = owner.source("Bench, kept", env);
     store.sources().create(&kept).await?;
-    let all: Vec<_> = (0..sources).map(|number| owner.way(number, sink, env)).collect();
-    for some in all.chunks(TOGETHER) {
-        try_join_all(some.iter().map(|(source, _)| async { store.sources().create(source).await }))
-            .await?;
-        let connections = some.iter().map(|(_, connection)| connection);
-        try_join_all(connections.map(|new| async { store.connections().create(new).await }))
-            .await?;
-    }
+    let all = owner.ways(&store, sources, sink, env).await?;
     let path = |source: &Source| format!("/in/{}", source.id);
     Ok(Doors {
         kept: [path(&kept)].into(),
@@ -55,13 +45,41 @@ pub async fn configure(
     })
 }
 
-struct Owner {
-    user: Id<User>,
-    account: Id<Account>,
-    now: Timestamp,
+/// Who everything belongs to.
+#[derive(Debug)]
+pub struct Owner {
+    pub user: Id<User>,
+    pub account: Id<Account>,
+    pub now: Timestamp,
 }
 
 impl Owner {
+    pub async fn sign_up(store: &Store, env: &Env) -> anyhow::Result<Self> {
+        let owner = Self { user: Id::new(env), account: Id::new(env), now: env.now() };
+        let (user, account, member) = owner.records();
+        store.users().sign_up(&user, &account, &member).await.context("cannot make the owner")?;
+        Ok(owner)
+    }
+
+    /// Makes sources, each with its connection to the sink.
+    pub async fn ways(
+        &self,
+        store: &Store,
+        count: usize,
+        sink: SocketAddr,
+        env: &Env,
+    ) -> anyhow::Result<Vec<(Source, Connection)>> {
+        let all: Vec<_> = (0..count).map(|number| self.way(number, sink, env)).collect();
+        for some in all.chunks(TOGETHER) {
+            let sources = some.iter().map(|(source, _)| source);
+            try_join_all(sources.map(|new| async { store.sources().create(new).await })).await?;
+            let connections = some.iter().map(|(_, connection)| connection);
+            try_join_all(connections.map(|new| async { store.connections().create(new).await }))
+                .await?;
+        }
+        Ok(all)
+    }
+
     fn records(&self) -> (User, Account, Member) {
         let user = User {
             id: self.user,
@@ -73,6 +91,10 @@ impl Owner {
             status: user::Status::Active,
             email_verified: true,
             two_factor_enabled: false,
+            totp_secret: None,
+            totp_last_step: None,
+            recovery_codes: Vec::new(),
+            session_epoch: 0,
             plan: "self_hosted".to_owned(),
             stripe_customer_id: None,
             stripe_sub_id: None,
@@ -94,6 +116,7 @@ impl Owner {
             name: "Bench".to_owned(),
             level: 0,
             status: account::Status::Active,
+            child_count: 0,
             user_id: self.user,
             created_at: self.now,
             updated_at: self.now,

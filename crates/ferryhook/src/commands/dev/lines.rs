@@ -3,9 +3,9 @@
 
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
-use std::net::SocketAddr;
 use std::pin::pin;
 
+use ferryhook_api::mail::mailbox;
 use ferryhook_core::event::Status;
 use ferryhook_core::{Env, Timestamp};
 use ferryhook_flow::Happening;
@@ -34,6 +34,11 @@ pub struct Startup {
     version: &'static str,
     mode: &'static str,
     url: String,
+    /// Makes whoever opens it the owner, once; absent when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    setup: Option<String>,
+    /// Letters that would have been sent.
+    mailbox: String,
     data: String,
     store: String,
     /// The port that was asked for, when another one was taken.
@@ -61,8 +66,8 @@ struct ShownConnection {
 }
 
 impl Startup {
-    pub fn new(config: &Config, address: SocketAddr, busy: Option<u16>, seen: &[Seen]) -> Self {
-        let url = format!("http://{address}");
+    pub fn new(config: &Config, busy: Option<u16>, setup: Option<String>, seen: &[Seen]) -> Self {
+        let url = format!("http://{}", config.listen);
         let sources: Vec<_> = seen.iter().take(SHOWN_MAX).map(|seen| shown(seen, &url)).collect();
         let curl = sources.first().map(|source| {
             format!("curl -d '{SAMPLE}' -H content-type:{SAMPLE_TYPE} {}", source.send_to)
@@ -70,6 +75,8 @@ impl Startup {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             mode: "dev",
+            mailbox: format!("{url}{}", mailbox::PATH),
+            setup,
             url,
             data: config.place(),
             store: config.store.to_string(),
@@ -85,6 +92,9 @@ impl Startup {
             "ferryhook {version}, for development: reachable from this machine only\n  \
              url   {url}\n  data  {data} ({store} store)\n"
         );
+        if let Some(link) = &self.setup {
+            text += &format!("  set up {link}\n         (once, within 30 minutes)\n");
+        }
         if let Some(port) = self.busy_port {
             text += &format!("  port {port} is busy, so this is the next one that was free\n");
         }

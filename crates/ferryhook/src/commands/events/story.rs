@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
+use ferryhook_api::events::{AttemptLine, EventStory, HeaderLine};
+
 use crate::commands::columns::{Columns, or_dash, plain};
-use crate::desk::view::{AttemptLine, EventStory};
 
 /// Writing into a string cannot fail.
 pub fn tell(story: &EventStory) -> String {
     let mut text = facts(story);
     if !story.headers.is_empty() {
         text.push_str("\nheaders\n");
-        for (name, value) in &story.headers {
+        for HeaderLine { name, value } in &story.headers {
             let _ = writeln!(text, "  {}: {}", plain(name), plain(value));
         }
     }
@@ -67,7 +68,7 @@ pub fn deliveries(story: &EventStory) -> String {
     for one in &story.deliveries {
         let state = match &one.reason {
             Some(reason) => format!("{} ({reason})", one.state),
-            None => one.state.clone(),
+            None => one.state.to_string(),
         };
         let last = one.last_status_code.map(|code| code.to_string());
         columns.line([

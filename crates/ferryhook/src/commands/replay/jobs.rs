@@ -3,13 +3,15 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use ferryhook_api::page::Page;
+use ferryhook_api::replays::ReplayJob;
+
 use crate::cli::{ReplayCommand, ReplayList as Listed, ReplayOf};
 use crate::commands::columns::{Columns, plain};
 use crate::commands::{answered, print_json, runtime};
 use crate::config::Config;
 use crate::desk;
 use crate::desk::orders::Asked;
-use crate::desk::view::{ReplayJob, ReplayList};
 
 pub fn run(command: &ReplayCommand) -> anyhow::Result<ExitCode> {
     match command {
@@ -22,14 +24,14 @@ pub fn run(command: &ReplayCommand) -> anyhow::Result<ExitCode> {
 fn list(command: &Listed) -> anyhow::Result<ExitCode> {
     let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListReplays { limit: command.limit.into() };
-    let answer = runtime()?.block_on(desk::ask::<ReplayList>(&config, &values, asked));
+    let answer = runtime()?.block_on(desk::ask::<Page<ReplayJob>>(&config, &values, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
     })
 }
 
-fn print_list(list: &ReplayList) -> anyhow::Result<()> {
+fn print_list(list: &Page<ReplayJob>) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if list.data.is_empty() {
         writeln!(out, "no replays")?;
@@ -42,7 +44,7 @@ fn print_list(list: &ReplayList) -> anyhow::Result<()> {
         columns.line([
             job.replay_id.to_string(),
             job.created_at.to_string(),
-            job.state.clone(),
+            job.state.to_string(),
             job.counts.matched.to_string(),
             job.counts.replayed.to_string(),
             job.counts.skipped.to_string(),
@@ -72,7 +74,7 @@ fn print_job(job: &ReplayJob) -> anyhow::Result<()> {
     let state = match &job.reason {
         Some(reason) => format!("{}: {reason}", job.state),
         None if job.waits_for_server => "waits for a server to run".to_owned(),
-        None => job.state.clone(),
+        None => job.state.to_string(),
     };
     let facts = [
         ("replay", Some(job.replay_id.to_string())),

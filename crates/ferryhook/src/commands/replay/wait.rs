@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::anyhow;
+use ferryhook_api::replays::{ReplayJob, ReplayState};
 use tokio::runtime::Runtime;
 
 use crate::commands::columns::plain;
@@ -12,7 +13,6 @@ use crate::commands::{answered, print_json};
 use crate::config::{Config, Values};
 use crate::desk;
 use crate::desk::orders::Asked;
-use crate::desk::view::ReplayJob;
 
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -29,7 +29,8 @@ pub fn wait(
     }
     let ended = runtime.block_on(until_ended(begun, config, values));
     clear_progress();
-    let complete = ended.as_ref().is_ok_and(|job| job.state == "done" && job.counts.failed == 0);
+    let complete =
+        ended.as_ref().is_ok_and(|job| job.state == ReplayState::Done && job.counts.failed == 0);
     let code = answered(ended, |job| match json {
         true => print_json(&job),
         false => print_ended(&job),

@@ -31,13 +31,13 @@ fn condition(table: Table, condition: &Condition) -> String {
 #[test]
 fn conditions() {
     let is = Condition::Is("status".into(), Value::from("active"));
-    assert_eq!(condition(Table::Main, &Condition::Absent), "attribute_not_exists(PK)");
+    assert_eq!(condition(Table::Accounts, &Condition::Absent), "attribute_not_exists(accountId)");
     assert_eq!(
         condition(Table::Ledger, &Condition::Absent),
         "attribute_not_exists(pk) OR expiresAt <= 100"
     );
-    assert_eq!(condition(Table::Main, &Condition::Exists), "attribute_exists(PK)");
-    assert_eq!(condition(Table::Main, &Condition::Revision(7)), "revision = 7");
+    assert_eq!(condition(Table::Accounts, &Condition::Exists), "attribute_exists(accountId)");
+    assert_eq!(condition(Table::Accounts, &Condition::Revision(7)), "revision = 7");
     assert_eq!(
         condition(Table::Events, &is),
         "status = 'active' AND (attribute_not_exists(expiresAt) OR expiresAt > 100)"

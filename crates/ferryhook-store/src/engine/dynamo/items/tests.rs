@@ -129,5 +129,5 @@ fn what_has_expired_is_known_by_its_attribute() {
     let item = item_of(&event()).unwrap();
     assert!(!has_expired(Table::Events, &item, 1_999));
     assert!(has_expired(Table::Events, &item, 2_000));
-    assert!(!has_expired(Table::Main, &item, 9_999));
+    assert!(!has_expired(Table::Accounts, &item, 9_999));
 }

@@ -20,6 +20,15 @@ fn its_body_is_one_kibibyte_of_json() {
 }
 
 #[test]
+fn a_body_carries_its_number_without_a_letter() {
+    let mut enclosed = Enclosed::new();
+    for number in [7, u32::MAX, 0] {
+        let body = enclosed.numbered(number);
+        assert_eq!((body.len(), number_of(&body)), (BODY_BYTES, Some(number)));
+    }
+}
+
+#[test]
 fn a_strange_body_has_no_number() {
     for body in ["", "{}", r#"{"number":"12"#, r#"{"number":"12345x7890""#] {
         assert_eq!(number_of(body.as_bytes()), None, "{body}");

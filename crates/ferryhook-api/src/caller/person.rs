@@ -1,0 +1,56 @@
+//! A person who has signed in, whatever account they act in.
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use ferryhook_core::{Id, Map, Session, User};
+use ferryhook_store::{Store, Stored};
+
+use crate::call::Describes;
+use crate::openapi::Sketch;
+use crate::problem::Problem;
+use crate::router::App;
+use crate::visit::{Deed, Visit};
+
+#[derive(Debug, Clone)]
+pub struct Person {
+    /// As they were when the request came.
+    pub user: Stored<User>,
+    /// The one they signed in with.
+    pub session: Stored<Session>,
+    pub visit: Visit,
+}
+
+impl Person {
+    pub fn id(&self) -> Id<User> {
+        self.user.id
+    }
+
+    /// What a person does about themselves is written down in their default account.
+    pub fn noting(
+        &self,
+        app: &App,
+        event_type: &str,
+        resource: &str,
+        id: &str,
+        details: Map,
+    ) -> Store {
+        let deed = Deed { event_type, resource, id, details };
+        self.visit.noting(app, self.user.default_account_id, Some(self.user.id), deed)
+    }
+
+    pub fn nothing_changed(&self) {
+        self.visit.nothing_changed();
+    }
+}
+
+impl FromRequestParts<App> for Person {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Problem> {
+        parts.extensions.get::<Self>().cloned().ok_or_else(Problem::internal)
+    }
+}
+
+impl Describes for Person {
+    fn describe(_: &mut Sketch) {}
+}

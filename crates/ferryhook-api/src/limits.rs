@@ -1,0 +1,34 @@
+//! The bounds of this edge.
+
+/// The body of a request to the API.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// One page of a list.
+pub const PAGE_MAX: usize = 100;
+pub const PAGE_DEFAULT: usize = 50;
+
+/// A cursor, as a client sends it back.
+pub const CURSOR_BYTES_MAX: usize = 4096;
+
+/// An `Idempotency-Key`.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+
+/// Who called is remembered with this much of their `User-Agent`.
+pub const AGENT_CHARACTERS_KEPT: usize = 200;
+
+/// Callers whose pace is remembered.
+pub const CALLERS_MAX: usize = 50_000;
+/// Events that are looked at for one page of a list, and the text that is looked for in them.
+pub const LOOKED_AT_MAX: usize = 2_000;
+pub const SEARCH_CHARACTERS_MAX: usize = 200;
+
+/// Dead letters that one call drives again, and rejections that one call lets in.
+pub const REDRIVEN_MAX: usize = 1_000;
+pub const READMITTED_MAX: usize = 200;
+/// How many reasons are told.
+pub const REASONS_MAX: usize = 20;
+
+/// The key of a consumer's claim, how long it may be held, and how long it is remembered.
+pub const CLAIM_KEY_BYTES_MAX: usize = 512;
+pub const CLAIM_LEASE_SECONDS_MAX: u32 = 12 * 60 * 60;
+pub const CLAIM_KEPT_SECONDS_MAX: u32 = 90 * 24 * 60 * 60;

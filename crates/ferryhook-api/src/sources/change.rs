@@ -1,0 +1,130 @@
+//! Changes of a source: read, decided, written in one commit with its line in the audit log.
+//!
+//! Counters are written beside us all the time; who is refused because of one looks again.
+
+use ferryhook_core::id::SourceId;
+use ferryhook_core::source::Status;
+use ferryhook_core::{Map, Source, limits};
+use ferryhook_store::repositories::Edit;
+use ferryhook_store::{Slice, Stored};
+use tokio::sync::MutexGuard;
+
+use super::{SourceView, existing, require_types};
+use crate::address::Address;
+use crate::apply::{self, TRIES_MAX};
+use crate::call::{ApiResult, Condition};
+use crate::caller::Caller;
+use crate::owned;
+use crate::problem::{Code, Problem};
+use crate::router::App;
+use crate::settings::logged;
+use crate::visit::details;
+
+/// Makes it what `turned` says, unless that is what it is.
+pub(crate) async fn change(
+    app: &App,
+    caller: &Caller,
+    id: SourceId,
+    condition: &Condition,
+    event_type: &str,
+    turned: impl Fn(&Stored<Source>) -> ApiResult<Source>,
+) -> ApiResult<Source> {
+    let mut tries = 1;
+    loop {
+        let was = owned::source(app, caller, id).await?;
+        let before = SourceView::new(&was, &Address::default());
+        condition.allows(&before.tag())?;
+        let now = turned(&was)?;
+        if is_same(&was, &now) {
+            caller.nothing_changed();
+            return Ok(was.record);
+        }
+        require_types(app, &now).await?;
+        let after = SourceView::new(&now, &Address::default());
+        let deed = details(Some(&logged(&before)), Some(&logged(&after)));
+        let store = caller.noting(app, event_type, "source", id.as_str(), deed);
+        let edits = [Edit::ReplaceSource(was, now.clone())];
+        match store.sources().edit(&edits).await {
+            Ok(()) => {
+                ring(app, &edits);
+                return Ok(now);
+            }
+            Err(error) if error.is_refused() && tries < TRIES_MAX => tries += 1,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// But for the time of the change.
+fn is_same(was: &Source, now: &Source) -> bool {
+    *was == Source { updated_at: was.updated_at, ..now.clone() }
+}
+
+/// Its connections first: a deleted source is not found again, and they would be left over.
+pub(super) async fn delete(
+    app: &App,
+    caller: &Caller,
+    id: SourceId,
+    condition: &Condition,
+) -> ApiResult<()> {
+    let mut tries = 1;
+    'again: loop {
+        let was = owned::source(app, caller, id).await?;
+        let view = SourceView::new(&was, &Address::default());
+        condition.allows(&view.tag())?;
+        let edits = apply::removal_edits(&existing(app, was).await?, &app.env);
+        let deed = details(Some(&logged(&view)), None::<&Map>);
+        let store = caller.noting(app, "source_deleted", "source", id.as_str(), deed);
+        // One commit, unless there is more than fits beside the line in the log.
+        for edits in edits.chunks(limits::batch::ACTIONS_MAX - 1) {
+            match store.sources().edit(edits).await {
+                Ok(()) => ring(app, edits),
+                Err(error) if error.is_refused() && tries < TRIES_MAX => {
+                    tries += 1;
+                    continue 'again;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        return Ok(());
+    }
+}
+
+/// So that whoever remembers them looks again.
+pub(crate) fn ring(app: &App, edits: &[Edit]) {
+    if let Some(changed) = apply::changed(edits) {
+        let (source, connections) = (changed.source, changed.connections.len());
+        tracing::info!(source.id = %source, connections, "configuration changed");
+        (app.bell)(changed);
+    }
+}
+
+/// The plan may say how many sources an account has. Whoever makes one then holds the turn until it
+/// is made, so that two who come at once do not both get the last place. Where there is room for
+/// any number, nobody waits for anybody's commit.
+pub(super) async fn require_room<'a>(
+    app: &'a App,
+    caller: &Caller,
+) -> ApiResult<Option<MutexGuard<'a, ()>>> {
+    let Some(owner) = app.store.users().find(caller.owner()).await? else { return Ok(None) };
+    let Some(plan) = app.store.plans().find(&owner.plan).await? else { return Ok(None) };
+    let Some(most) = plan.limits.sources else { return Ok(None) };
+    let turn = app.turns.lock().await;
+    let (mut count, mut after) = (0, None);
+    loop {
+        let slice = Slice::default().limit(limits::PAGE_MAX).after(after);
+        let page = app.store.sources().list_by_user(caller.owner(), slice).await?;
+        let ours = |source: &&Stored<Source>| {
+            source.account_id == caller.account() && source.status != Status::Deleted
+        };
+        count += page.rows.iter().filter(ours).count();
+        after = page.next;
+        if count >= most as usize {
+            let said = format!("The plan {} has room for {most} sources.", plan.name);
+            return Err(Problem::new(Code::PlanLimitReached, said));
+        }
+        if after.is_none() {
+            return Ok(Some(turn));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! A client of the API: somebody with a key, or with the token they got by signing in.
+
+use std::io::Write;
+use std::path::Path;
+
+use ferryhook_api::owner;
+use ferryhook_core::key::{self, Permissions, PlainKey};
+use ferryhook_core::{Account, Env, Id, Key, Map, Member, User, member, samples};
+use ferryhook_store::Store;
+use serde_json::Value;
+
+use crate::ferry::{Answer, Ferry, read_to_close};
+use crate::storage::{DATA, look};
+
+/// Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub address: String,
+    /// A key, or a token.
+    pub credential: String,
+    /// The account in the header, if not the one that is theirs.
+    pub account: Option<String>,
+}
+
+impl Client {
+    pub fn of(ferry: &Ferry, credential: &str) -> Self {
+        let (address, credential) = (ferry.address.clone(), credential.to_owned());
+        Self { address, credential, account: None }
+    }
+
+    pub fn with(&self, credential: &str) -> Self {
+        Self { credential: credential.to_owned(), ..self.clone() }
+    }
+
+    pub fn in_account(&self, account: &str) -> Self {
+        Self { account: Some(account.to_owned()), ..self.clone() }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, None)
+    }
+
+    pub fn post(&self, path: &str, body: Value) -> Answer {
+        self.call("POST", path, Some(body))
+    }
+
+    pub fn patch(&self, path: &str, body: Value) -> Answer {
+        self.call("PATCH", path, Some(body))
+    }
+
+    pub fn delete(&self, path: &str) -> Answer {
+        self.call("DELETE", path, None)
+    }
+
+    pub fn call(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
+        let body = body.map(|body| body.to_string());
+        let mut head = format!("{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
+        if !self.credential.is_empty() {
+            head += &format!("authorization: Bearer {}\r\n", self.credential);
+        }
+        if let Some(account) = &self.account {
+            head += &format!("x-ferryhook-account: {account}\r\n");
+        }
+        if let Some(body) = &body {
+            let length = body.len();
+            head += &format!("content-type: application/json\r\ncontent-length: {length}\r\n");
+        }
+        let mut stream = std::net::TcpStream::connect(&self.address).unwrap();
+        write!(stream, "{head}\r\n{}", body.unwrap_or_default()).unwrap();
+        Answer::parse(&read_to_close(&mut stream))
+    }
+}
+
+/// The body of the answer, if it has this status.
+pub fn told(answer: &Answer, status: u16) -> Value {
+    assert_eq!(answer.status, status, "{answer:?}");
+    match answer.body.is_empty() {
+        true => Value::Null,
+        false => answer.json(),
+    }
+}
+
+/// Status, headers and body without what is different each time.
+pub fn comparable(answer: &Answer) -> String {
+    let head = answer.head.lines().filter(|line| {
+        let name = line.split(':').next().unwrap_or_default().to_lowercase();
+        !["x-request-id", "date", "ratelimit", "x-ratelimit-remaining", "x-ratelimit-reset"]
+            .contains(&&*name)
+    });
+    let mut body = answer.json();
+    body.as_object_mut().unwrap().remove("requestId");
+    format!("{}\n{body}", head.collect::<Vec<_>>().join("\n"))
+}
+
+/// A key of the installation's owner, made while no server has the data open.
+pub fn owners_key(folder: &Path) -> String {
+    look(&folder.join(DATA), async |store| {
+        let owner = owner::ensure(&store, &Env::system()).await.unwrap();
+        new_key(&store, owner.user, owner.account).await
+    })
+}
+
+/// A root account of somebody else, with a key for it.
+pub fn strangers_key(folder: &Path) -> (String, String) {
+    look(&folder.join(DATA), async |store| {
+        let env = Env::system();
+        let (user_id, account_id) = (Id::new(&env), Id::new(&env));
+        let user = User {
+            id: user_id,
+            email: format!("{user_id}@example.com"),
+            default_account_id: account_id,
+            ..samples::user()
+        };
+        let account = Account::root(account_id, "stranger", user_id, env.now());
+        let member = Member {
+            user_id,
+            account_id,
+            role: member::Role::Admin,
+            permissions: Map::new(),
+            ..samples::member()
+        };
+        store.users().sign_up(&user, &account, &member).await.unwrap();
+        (account_id.to_string(), new_key(&store, user_id, account_id).await)
+    })
+}
+
+async fn new_key(store: &Store, user_id: Id<User>, account_id: Id<Account>) -> String {
+    let env = Env::system();
+    let plain = PlainKey::generate(&env);
+    let key = Key {
+        id: Id::new(&env),
+        user_id,
+        account_id,
+        name: "test".to_owned(),
+        hash: plain.hash(),
+        prefix: plain.prefix(),
+        permissions: Permissions::Admin,
+        operations: None,
+        status: key::Status::Active,
+        last_used_at: None,
+        expires_at: None,
+        created_at: env.now(),
+        metadata: None,
+    };
+    store.keys().create(&key).await.unwrap();
+    plain.expose().to_owned()
+}
