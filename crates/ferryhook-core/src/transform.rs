@@ -17,6 +17,8 @@ pub mod limits;
 mod path;
 mod template;
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::Event;
@@ -100,9 +102,15 @@ impl Transform {
 
     /// Synchronous and bounded.
     pub fn apply(&self, event: &Event) -> Result<Shaped, TransformError> {
+        self.apply_within(event, Duration::MAX)
+    }
+
+    /// The same, with no more processor time than this for a script: one that needs more fails with
+    /// [`Fault::Time`], and can be run again from the beginning.
+    pub fn apply_within(&self, event: &Event, most: Duration) -> Result<Shaped, TransformError> {
         match &self.0 {
             Kind::Passthrough => Ok(Shaped::silent(Outcome::Unchanged)),
-            Kind::JavaScript(script) => script.apply(event),
+            Kind::JavaScript(script) => script.apply(event, most),
             Kind::FieldMap(map) => {
                 map.apply(event).map(Shaped::silent).map_err(TransformError::from)
             }

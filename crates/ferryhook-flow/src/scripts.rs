@@ -1,11 +1,12 @@
 //! Scripts: the threads that transforms in JavaScript run on.
 //!
 //! Asked by `attempt` and by whoever tries a transform out. A script has its processor to itself
-//! as long as it runs, so it never does on the threads of the runtime. One connection, or all
-//! together that are not known as quick, never have every thread (`line`). A script that does not
-//! come back is answered for by a watcher, and its thread is replaced, so often that those that
-//! are quick always have one; its connection then has a rest, longer each time (`rests`). Never
-//! retries anything: a failed transform is a failed attempt, and those have their schedule.
+//! as long as it runs, so it never does on the threads of the runtime. Connections whose scripts
+//! are quick have threads of their own and never wait for one that is not (`line`); a script that
+//! overstays there is stopped and begins anew among the others, which it can because it has no
+//! effect. One that does not come back is answered for by a watcher, and its thread is replaced;
+//! its connection then has a rest, longer each time (`rests`). Never retries anything: a failed
+//! transform is a failed attempt, and those have their schedule.
 
 pub mod limits;
 mod line;
@@ -18,7 +19,7 @@ use ferryhook_core::transform::{Fault, Shaped, Transform, TransformError};
 use ferryhook_core::{Connection, Env, Event, Id};
 use tokio::sync::oneshot;
 
-use threads::{Job, Threads};
+use threads::{Job, Threads, Work};
 
 type Answer = Result<Shaped, TransformError>;
 
@@ -36,8 +37,8 @@ impl Drop for Handle {
 }
 
 impl Default for Scripts {
-    /// As many threads as there are processors, within reason: one for those that are quick, one
-    /// that a single connection can hold, and one for the others.
+    /// As many threads as there are processors, within reason: at least one for those that are
+    /// quick, one that a single connection can hold, and one for the others.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self::new(processors.clamp(3, limits::THREADS_MAX))
@@ -68,7 +69,7 @@ impl Scripts {
         let event = event.clone();
         let work = {
             let transform = transform.clone();
-            Box::new(move || transform.apply(&event))
+            Arc::new(move |most| transform.apply_within(&event, most))
         };
         self.submit(connection, transform, work).await
     }
@@ -77,7 +78,7 @@ impl Scripts {
         &self,
         connection: Id<Connection>,
         transform: Arc<Transform>,
-        work: Box<dyn FnOnce() -> Answer + Send>,
+        work: Work,
     ) -> Answer {
         let (reply, answer) = oneshot::channel();
         self.0.0.take(connection, Job { transform, work, reply })?;

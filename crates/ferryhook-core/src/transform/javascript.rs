@@ -23,6 +23,7 @@ mod thrown;
 mod watch;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::error::BadTransform;
 use super::{Shaped, TransformError};
@@ -76,10 +77,10 @@ impl Script {
         })
     }
 
-    pub(super) fn apply(&self, event: &Event) -> Result<Shaped, TransformError> {
+    pub(super) fn apply(&self, event: &Event, most: Duration) -> Result<Shaped, TransformError> {
         let console = Console::default();
         let given = Given::of(event)?;
-        let watch = Watch::start(given.bytes());
+        let watch = Watch::start(given.bytes(), most);
         let outcome = Engine::new(&given, &watch)
             .and_then(|engine| engine.run(self, event, &given, &watch, &console));
         let console = console.take();

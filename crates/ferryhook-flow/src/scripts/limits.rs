@@ -9,12 +9,21 @@ pub const THREADS_MAX: usize = 16;
 pub const WAITING_PER_CONNECTION_MAX: usize = 1024;
 pub const WAITING_MAX: usize = 8192;
 
-/// A run that takes longer than this, in time on the wall, is not quick. One thread is always left
-/// to connections whose last runs were: so many of them, in half of the time.
+/// A run that takes more processor time than this is slow, and one that takes less than that is
+/// quick; on a thread for quick ones it ends there, to begin anew on another.
 pub const SLOW: Duration = Duration::from_millis(20);
-pub const QUICK_RUNS: u8 = 3;
-/// Connections that are remembered for being quick.
+pub const QUICK: Duration = Duration::from_millis(10);
+/// Time on the wall after which another thread takes over from such a one: its run may be inside of
+/// something that does not look at the clock.
+pub const QUICK_OVERDUE: Duration = Duration::from_millis(250);
+/// Quick runs in a row that make a connection a quick one: at first, and at most if it was slow
+/// after all.
+pub const QUICK_RUNS: u16 = 3;
+pub const QUICK_RUNS_MAX: u16 = 768;
+/// Connections whose pace is remembered.
 pub const QUICK_MAX: usize = 65_536;
+/// Runs of quick ones that wait when other threads begin to help.
+pub const HELPED_FROM: usize = 8;
 
 /// A run that takes longer than this is answered without it. By its own budget it would have
 /// ended long before, unless it is inside of something that does not look at the clock, or the
@@ -22,8 +31,8 @@ pub const QUICK_MAX: usize = 65_536;
 pub const OVERDUE: Duration = Duration::from_secs(3);
 /// How often somebody looks for those.
 pub const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Threads that may be lost to them, each of which is replaced: to connections that were not known
-/// as quick, to those that were, and to one of them, whatever it is changed to.
+/// Threads that may be lost to them, each of which is replaced: those for all connections, those for
+/// quick ones, and to one connection, whatever it is changed to.
 pub const STUCK_MAX: usize = 8;
 pub const STUCK_QUICK_MAX: usize = 32;
 pub const STUCK_PER_CONNECTION_MAX: usize = 2;
@@ -34,7 +43,8 @@ pub const REST_MAX: Duration = Duration::from_secs(60 * 60);
 /// How many connections are remembered for it.
 pub const RESTING_MAX: usize = 1024;
 
-/// How far the threads stand back behind those that take events in and send them out.
+/// How far those for all connections stand back behind the threads that take events in and send
+/// them out.
 pub const NICENESS: i32 = 10;
 
 /// Several times what a script may use of it.

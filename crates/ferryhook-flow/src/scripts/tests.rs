@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 use ferryhook_core::env::ManualClock;
@@ -8,7 +8,7 @@ use ferryhook_core::transform::Outcome;
 use futures_util::future::join_all;
 
 use super::limits::{
-    OVERDUE, QUICK_RUNS, REST, REST_MAX, STUCK_MAX, STUCK_PER_CONNECTION_MAX,
+    OVERDUE, QUICK, QUICK_OVERDUE, QUICK_RUNS, REST, REST_MAX, STUCK_MAX, STUCK_PER_CONNECTION_MAX,
     WAITING_PER_CONNECTION_MAX,
 };
 use super::*;
@@ -36,12 +36,13 @@ fn scripts(threads: usize) -> (Scripts, Arc<ManualClock>) {
 }
 
 /// Work that says when it began and ends when it is told to.
-fn held() -> (Box<dyn FnOnce() -> Answer + Send>, mpsc::Receiver<()>, mpsc::Sender<()>) {
+fn held() -> (Work, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (begin, begun) = mpsc::channel();
     let (end, ended) = mpsc::channel();
-    let work = Box::new(move || {
+    let ended = Mutex::new(ended);
+    let work = Arc::new(move |_| {
         begin.send(()).expect("somebody waits for it");
-        ended.recv().ok();
+        ended.lock().unwrap().recv().ok();
         done()
     });
     (work, begun, end)
@@ -50,7 +51,7 @@ fn held() -> (Box<dyn FnOnce() -> Answer + Send>, mpsc::Receiver<()>, mpsc::Send
 /// Lets a connection show that its runs are quick.
 async fn prove(scripts: &Scripts, connection: Id<Connection>) {
     for _ in 0..QUICK_RUNS {
-        scripts.submit(connection, good(), Box::new(done)).await.unwrap();
+        scripts.submit(connection, good(), Arc::new(|_| done())).await.unwrap();
     }
 }
 
@@ -128,11 +129,11 @@ async fn one_connection_never_has_every_thread() {
 /// Nor have several of them that are known to be slow.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_ones_together_never_have_every_thread() {
-    let (scripts, clock) = scripts(2);
+    let (scripts, _) = scripts(2);
     for n in 0..4 {
-        let clock = clock.clone();
-        let slow = Box::new(move || {
-            clock.advance(limits::SLOW * 2);
+        let slow = Arc::new(|_| {
+            let begun = threads::spent();
+            while threads::spent() - begun < limits::SLOW * 2 {}
             done()
         });
         scripts.submit(connection(n), good(), slow).await.unwrap();
@@ -276,6 +277,61 @@ async fn a_quick_connection_that_gets_stuck_is_quick_no_more() {
     scripts.run(connection(99), good(), &event).await.unwrap();
 }
 
+/// What takes longer than a quick one may begins anew where there is time for it, and its
+/// connection goes along.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_overstays_begins_anew_among_the_others() {
+    let (scripts, _) = scripts(2);
+    prove(&scripts, connection(0)).await;
+    let given = Arc::new(Mutex::new(Vec::new()));
+    let noted = given.clone();
+    let work: Work = Arc::new(move |most| {
+        noted.lock().unwrap().push(most);
+        match most {
+            QUICK => Err(Fault::Time(QUICK).into()),
+            _ => done(),
+        }
+    });
+    for _ in 0..2 {
+        scripts.submit(connection(0), good(), work.clone()).await.unwrap();
+    }
+    assert_eq!(*given.lock().unwrap(), [QUICK, Duration::MAX, Duration::MAX]);
+
+    // The same with a script.
+    let event = samples::event();
+    prove(&scripts, connection(1)).await;
+    let endless = script("function transform() { for (;;); }");
+    let answer = scripts.run(connection(1), endless, &event).await.unwrap_err();
+    let full = ferryhook_core::transform::limits::SCRIPT_TIME;
+    assert_eq!(answer.fault, Fault::Time(full), "it had all the time that a script has");
+}
+
+/// Nor does it keep others waiting while it does not even look at the clock.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_does_not_look_at_the_clock_has_another_in_its_place_soon() {
+    let (scripts, clock) = scripts(2);
+    let event = samples::event();
+    prove(&scripts, connection(0)).await;
+    prove(&scripts, connection(1)).await;
+    let (work, begun, end) = held();
+    let mut job = Box::pin(scripts.submit(connection(0), good(), work));
+    assert!(futures_util::poll!(&mut job).is_pending());
+    begun.recv().unwrap();
+    clock.advance(QUICK_OVERDUE * 2);
+    scripts.0.0.look_now();
+    for _ in 0..10 {
+        scripts.run(connection(1), good(), &event).await.unwrap();
+    }
+    assert_eq!(scripts.0.0.counts(), (2, 1));
+    // Perhaps the machine was busy with something else, and it comes to its end after all.
+    assert!(futures_util::poll!(&mut job).is_pending());
+    drop(end);
+    job.await.unwrap();
+    while scripts.0.0.counts() != (2, 0) {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Each rest is twice as long as the one before, up to an hour.
 #[tokio::test(flavor = "multi_thread")]
 async fn rests_grow() {
@@ -315,7 +371,8 @@ async fn one_connection_loses_few_threads() {
 async fn a_panic_is_an_answer() {
     let (scripts, _) = scripts(2);
     for n in 0..10 {
-        let answer = scripts.submit(connection(n), good(), Box::new(|| panic!("on purpose"))).await;
+        let answer =
+            scripts.submit(connection(n), good(), Arc::new(|_| panic!("on purpose"))).await;
         assert_eq!(answer.unwrap_err().fault, Fault::Broken);
     }
     scripts.run(connection(0), good(), &samples::event()).await.unwrap();
@@ -335,7 +392,7 @@ async fn what_waits_is_bounded_and_turned_away_at_the_end() {
     let mut waiting = Vec::new();
     for _ in 0..WAITING_PER_CONNECTION_MAX {
         let ran = ran.clone();
-        let count = Box::new(move || {
+        let count = Arc::new(move |_| {
             ran.fetch_add(1, Ordering::Relaxed);
             done()
         });
@@ -343,7 +400,7 @@ async fn what_waits_is_bounded_and_turned_away_at_the_end() {
         assert!(futures_util::poll!(&mut job).is_pending());
         waiting.push(job);
     }
-    let more = scripts.submit(connection(0), good(), Box::new(done)).await;
+    let more = scripts.submit(connection(0), good(), Arc::new(|_| done())).await;
     assert_eq!(more.unwrap_err().fault, Fault::Busy);
     // Nobody waits for this one any more, so it is not run.
     drop(waiting.pop());

@@ -19,9 +19,10 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn start(body_bytes: usize) -> Self {
+    pub(super) fn start(body_bytes: usize, most: Duration) -> Self {
         let mib = u32::try_from(body_bytes >> 20).unwrap_or(u32::MAX);
         let allowed = SCRIPT_TIME + SCRIPT_TIME_PER_MIB.saturating_mul(mib);
+        let allowed = allowed.min(most);
         Self { until: spent() + allowed, allowed, expired: Rc::default() }
     }
 

@@ -526,3 +526,18 @@ fn large_bodies_have_room() {
         "[20000]"
     );
 }
+
+/// It is run from the beginning, as if nothing had been before.
+#[test]
+fn a_run_that_is_cut_short_can_be_made_again() {
+    let slow = script(
+        "let times = 0; function transform(p) { for (let i = 0; i < 1e6; i++); return ++times }",
+    );
+    let most = std::time::Duration::from_millis(1);
+    let cut = slow.apply_within(&event("{}"), most).unwrap_err();
+    assert_eq!(cut.fault, Fault::Time(most));
+    match slow.apply(&event("{}")).unwrap().outcome {
+        Outcome::Changed(event) => assert_eq!(event.body.as_text(), Some("1")),
+        other => panic!("{other:?}"),
+    }
+}
