@@ -11,12 +11,12 @@ use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::Cancel;
 use ferryhook_core::explained::{Explained, Transformed, Verdict};
 use ferryhook_core::filter::Seen;
-use ferryhook_core::transform::Outcome;
+use ferryhook_core::transform::{Outcome, Shaped};
 use ferryhook_core::{Connection, Event, Timestamp};
 
 use crate::routes::Way;
 use crate::scripts::Scripts;
-use crate::shape::{self, Shape};
+use crate::shape::{self, Shape, Unshaped};
 
 pub use trial::Trial;
 
@@ -32,47 +32,38 @@ pub async fn at(
 
 async fn explain(event: &Event, way: &Way, scripts: &Scripts) -> Explained {
     let Connection { id, name, event_types, pipeline_order, .. } = &way.connection;
-    let (verdict, _) = judge(event, way, scripts).await;
-    let mut explained = Explained {
+    let filter = way.filter().ok().flatten();
+    let clauses = |seen: &Event| filter.map(|filter| filter.explain(&Seen::of(seen)));
+    let mut seen_by_filter = match pipeline_order {
+        PipelineOrder::FilterFirst => clauses(event),
+        PipelineOrder::TransformFirst => None,
+    };
+    let mut transform = None;
+    let look = |shaped: Option<&Result<Shaped, Unshaped>>| {
+        transform = shaped.map(|shaped| told(event, shaped));
+        if *pipeline_order == PipelineOrder::TransformFirst {
+            seen_by_filter = left(event, shaped).and_then(clauses);
+        }
+    };
+    let (verdict, _) = judge(event, way, scripts, look).await;
+    Explained {
         connection_id: *id,
         connection: name.clone(),
         verdict,
         event_types: event_types.clone(),
         pipeline_order: *pipeline_order,
-        filter: None,
-        transform: None,
-    };
-    let filter = way.filter().ok().flatten();
-    match pipeline_order {
-        PipelineOrder::FilterFirst => {
-            explained.filter = filter.map(|filter| filter.explain(&Seen::of(event)));
-            let passed = explained.filter.as_ref().is_none_or(|clauses| clauses.holds);
-            if passed && explained.verdict != Verdict::OtherType {
-                explained.transform = transformed(event, way, scripts).await.map(|(told, _)| told);
-            }
-        }
-        PipelineOrder::TransformFirst if explained.verdict != Verdict::OtherType => {
-            let (told, seen) = match transformed(event, way, scripts).await {
-                None => (None, After::AsItCame),
-                Some((told, after)) => (Some(told), after),
-            };
-            explained.transform = told;
-            explained.filter = match &seen {
-                After::AsItCame => filter.map(|filter| filter.explain(&Seen::of(event))),
-                After::Changed(event) => filter.map(|filter| filter.explain(&Seen::of(event))),
-                After::Nothing => None,
-            };
-        }
-        PipelineOrder::TransformFirst => {}
+        filter: seen_by_filter,
+        transform,
     }
-    explained
 }
 
-/// What would be done, and with which event if not with this one.
+/// What would be done, and with which event if not with this one. `look` is shown what the
+/// transform made of it, if its turn comes.
 pub(crate) async fn judge(
     event: &Event,
     way: &Way,
     scripts: &Scripts,
+    look: impl FnOnce(Option<&Result<Shaped, Unshaped>>),
 ) -> (Verdict, Option<Box<Event>>) {
     let is_wanted = way.types().map(|types| types.wants(event.event_type.as_deref()));
     let wanted = match is_wanted {
@@ -85,7 +76,9 @@ pub(crate) async fn judge(
         Ok(false) => return (Verdict::Filtered, None),
         Err(reason) => return (Verdict::Failed { reason }, None),
     }
-    match shape::shape(event, way, scripts).await {
+    let shaped = shape::transformed(event, way, scripts).await;
+    look(shaped.as_ref());
+    match shape::finished(event, way, shaped) {
         Shape::AsItCame => (Verdict::Delivered, None),
         Shape::Changed(changed) => (Verdict::Delivered, Some(changed)),
         Shape::Unwanted(Cancel::TransformDropped, reason) => (Verdict::Dropped { reason }, None),
@@ -94,25 +87,23 @@ pub(crate) async fn judge(
     }
 }
 
-/// What a transform leaves.
-enum After {
-    AsItCame,
-    Changed(Box<Event>),
-    /// It was dropped, or the transform failed.
-    Nothing,
+/// If it failed, the verdict says why.
+fn told(event: &Event, shaped: &Result<Shaped, Unshaped>) -> Transformed {
+    let Ok(shaped) = shaped else { return Transformed::default() };
+    let changes = match &shaped.outcome {
+        Outcome::Changed(changed) => changes::between(event, changed),
+        Outcome::Unchanged | Outcome::Dropped { .. } => Vec::new(),
+    };
+    Transformed { changes, console: shaped.console.clone() }
 }
 
-/// `None` without a transform.
-async fn transformed(event: &Event, way: &Way, scripts: &Scripts) -> Option<(Transformed, After)> {
-    let Ok(shaped) = shape::transformed(event, way, scripts).await? else {
-        return Some((Transformed::default(), After::Nothing)); // the verdict says why
-    };
-    let (changes, after) = match shaped.outcome {
-        Outcome::Unchanged => (Vec::new(), After::AsItCame),
-        Outcome::Changed(changed) => (changes::between(event, &changed), After::Changed(changed)),
-        Outcome::Dropped { .. } => (Vec::new(), After::Nothing),
-    };
-    Some((Transformed { changes, console: shaped.console }, after))
+/// What a transform leaves for the filter behind it.
+fn left<'a>(event: &'a Event, shaped: Option<&'a Result<Shaped, Unshaped>>) -> Option<&'a Event> {
+    match shaped.map(|shaped| shaped.as_ref().map(|shaped| &shaped.outcome)) {
+        None | Some(Ok(Outcome::Unchanged)) => Some(event),
+        Some(Ok(Outcome::Changed(changed))) => Some(changed),
+        Some(Ok(Outcome::Dropped { .. }) | Err(_)) => None,
+    }
 }
 
 #[cfg(test)]

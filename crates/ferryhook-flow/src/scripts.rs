@@ -90,6 +90,12 @@ impl Scripts {
     pub fn stop(&self) {
         self.0.0.stop();
     }
+
+    /// Runs that have begun so far.
+    #[cfg(test)]
+    pub(crate) fn begun(&self) -> u64 {
+        self.0.0.begun()
+    }
 }
 
 #[cfg(test)]

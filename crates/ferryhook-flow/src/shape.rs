@@ -26,7 +26,16 @@ pub(crate) enum Shape {
 }
 
 pub(crate) async fn shape(event: &Event, way: &Way, scripts: &Scripts) -> Shape {
-    let changed = match transformed(event, way, scripts).await {
+    finished(event, way, transformed(event, way, scripts).await)
+}
+
+/// What it comes to when the transform has had its turn.
+pub(crate) fn finished(
+    event: &Event,
+    way: &Way,
+    shaped: Option<Result<Shaped, Unshaped>>,
+) -> Shape {
+    let changed = match shaped {
         None => None,
         Some(Ok(Shaped { outcome, .. })) => match outcome {
             Outcome::Unchanged => None,

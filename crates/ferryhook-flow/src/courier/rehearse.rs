@@ -31,7 +31,7 @@ impl Courier {
         let inner = &self.0;
         let now = inner.env.now();
         let way = Way::new(connection, None, now);
-        let (verdict, shaped) = explain::judge(event, &way, &inner.scripts).await;
+        let (verdict, shaped) = explain::judge(event, &way, &inner.scripts, |_| ()).await;
         if verdict != Verdict::Delivered {
             return None;
         }

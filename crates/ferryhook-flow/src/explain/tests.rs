@@ -77,3 +77,17 @@ async fn a_trial_compares_both_ends() {
     let other = trial.compare(&event("user.new", "{}"), &scripts).await;
     assert!(!other.differs(), "{other:?}");
 }
+
+#[tokio::test]
+async fn a_script_is_run_once() {
+    let script = r#"{"type":"javascript","code":"function transform(p) { console.log(p.amount); return { total: p.amount } }"}"#;
+    for order in [PipelineOrder::FilterFirst, PipelineOrder::TransformFirst] {
+        let connection = Connection { pipeline_order: order, ..connection(None, Some(script)) };
+        let way = Way::new(connection, None, samples::UPDATED);
+        let scripts = Scripts::default();
+        let told = explain(&event("order.paid", r#"{"amount":7}"#), &way, &scripts).await;
+        assert_eq!(told.verdict, Verdict::Delivered);
+        assert_eq!(told.transform.unwrap().console, ["7"]);
+        assert_eq!(scripts.begun(), 1);
+    }
+}

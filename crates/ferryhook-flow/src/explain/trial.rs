@@ -20,8 +20,8 @@ impl Trial {
     }
 
     pub async fn compare(&self, event: &Event, scripts: &Scripts) -> Compared {
-        let (before, was) = judge(event, &self.before, scripts).await;
-        let (after, would) = judge(event, &self.after, scripts).await;
+        let (before, was) = judge(event, &self.before, scripts, |_| ()).await;
+        let (after, would) = judge(event, &self.after, scripts, |_| ()).await;
         let changes = match (&before, &after, &was, &would) {
             // Neither has touched it.
             (_, _, None, None) => Vec::new(),

@@ -371,6 +371,11 @@ impl Threads {
         self.look(&mut self.lock());
     }
 
+    #[cfg(test)]
+    pub(super) fn begun(&self) -> u64 {
+        self.lock().next_ticket
+    }
+
     /// Threads that are there, and those that are lost.
     #[cfg(test)]
     pub(super) fn counts(&self) -> (usize, usize) {
