@@ -20,6 +20,7 @@ mod rate;
 mod readmit;
 mod refusal;
 mod rejections;
+mod reverify;
 mod room;
 mod shards;
 mod span;
@@ -66,6 +67,7 @@ use span::{Begun, LetIn};
 pub use answer::Answer;
 pub use outside::Outside;
 pub use readmit::NotReadmitted;
+pub use reverify::NotVerified;
 pub use tallies::Tallies;
 
 /// Who gets the events that were just stored. Called after the commit and before the sender's

@@ -56,6 +56,21 @@ impl Letter {
         }
     }
 
+    /// As it was when it became this event.
+    pub(super) fn of(event: &Event) -> Self {
+        let Event { method, path, query, content_type, source_ip, headers, .. } = event;
+        let lengths = headers.iter().map(|(name, value)| pair_bytes(name, value));
+        Self {
+            method: method.clone().unwrap_or_default(),
+            path: path.clone(),
+            query: query.clone(),
+            content_type: content_type.clone(),
+            sender: source_ip.as_deref().and_then(|sender| sender.parse().ok()),
+            headers: headers.clone(),
+            headers_bytes: 2 + lengths.sum::<usize>(),
+        }
+    }
+
     /// As the store will count it, rounded up.
     pub(super) fn event_bytes(&self, body: &Body) -> usize {
         let texts = [&self.path, &self.query, &self.content_type];

@@ -6,7 +6,7 @@ use ferryhook_core::handshake::{Reply, Then};
 use ferryhook_core::source::VerificationMode;
 use ferryhook_core::verify::doctor::{self, Other};
 use ferryhook_core::verify::{self, Verdict, Verifier};
-use ferryhook_core::{Rejection, Secret, Source, Timestamp};
+use ferryhook_core::{Event, Rejection, Secret, Source, Timestamp};
 use ferryhook_store::repositories::Edit;
 use hyper::http::request::Parts;
 
@@ -45,9 +45,16 @@ impl<'a> Claimed<'a> {
         let configured = door.settings.public_url.as_deref();
         let url = match (&rejection.url, configured) {
             (Some(url), None) => url.clone(),
-            _ => public_url::again(configured, rejection),
+            _ => public_url::again(configured, rejection.source_id, letter),
         };
         Self { letter, url, body, at: rejection.rejected_at }
+    }
+
+    /// The same for one that was taken in.
+    pub(super) fn of(door: &Door, letter: &'a Letter, body: &'a Bytes, event: &Event) -> Self {
+        let configured = door.settings.public_url.as_deref();
+        let url = public_url::again(configured, event.source_id, letter);
+        Self { letter, url, body, at: event.received_at }
     }
 
     fn request(&self) -> verify::Request<'_> {
@@ -104,7 +111,11 @@ impl Door {
     }
 
     /// Why it is not proven, if it is not.
-    async fn doubt(&self, route: &Route, claimed: &Claimed<'_>) -> Result<Option<String>, Refusal> {
+    pub(super) async fn doubt(
+        &self,
+        route: &Route,
+        claimed: &Claimed<'_>,
+    ) -> Result<Option<String>, Refusal> {
         let verifier = match &route.proof.verifier {
             Ok(None) => return Ok(None),
             Ok(Some(verifier)) => verifier,

@@ -2,11 +2,13 @@
 
 use std::net::IpAddr;
 
-use ferryhook_core::Rejection;
+use ferryhook_core::{Id, Source};
 use ferryhook_net::Trusted;
 use hyper::HeaderMap;
 use hyper::header::HOST;
 use hyper::http::request::Parts;
+
+use super::letter::Letter;
 
 /// What is configured, or else what the request says of itself: behind proxies of ours, what the
 /// outermost of them saw.
@@ -33,16 +35,16 @@ pub(super) fn of(
     format!("{scheme}://{host}{path}")
 }
 
-/// The same for a request that was refused, from what is kept of it.
-pub(super) fn again(configured: Option<&str>, rejection: &Rejection) -> String {
-    let Rejection { source_id, path, query, headers, .. } = rejection;
+/// The same for a request that came before, from what is kept of it.
+pub(super) fn again(configured: Option<&str>, source: Id<Source>, letter: &Letter) -> String {
+    let Letter { path, query, headers, .. } = letter;
     let base = match configured {
         Some(base) => base.to_owned(),
         None => format!("http://{}", headers.find("host").unwrap_or("localhost")),
     };
     let path = path.as_deref().unwrap_or_default();
     let query = query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
-    format!("{base}/in/{source_id}{path}{query}")
+    format!("{base}/in/{source}{path}{query}")
 }
 
 /// The first of several is what the outermost proxy saw.

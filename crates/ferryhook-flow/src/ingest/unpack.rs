@@ -58,6 +58,13 @@ pub(super) fn marked(
     Ok(Arrival { event, claim: None })
 }
 
+/// What a marked event would have been, had its signature held when it came. Nothing is planned for
+/// it: whoever wants it gets it by a replay.
+pub(super) fn genuine(door: &Door, route: &Route, marked: Event, now: Timestamp) -> Arrival {
+    let event = Event { status: Status::Filtered, processing_error: None, ..marked };
+    Unpacking { door, route, now }.known(event)
+}
+
 struct Unpacking<'a> {
     door: &'a Door,
     route: &'a Route,
@@ -68,11 +75,15 @@ impl Unpacking<'_> {
     fn one(&self, letter: Letter, body: Body) -> Result<Arrival, Refusal> {
         fits(&letter, &body)?;
         let (id, now) = self.door.names.next(self.now, &self.door.env);
-        let mut event = letter.into_event(self.route, id, now, body);
+        Ok(self.known(letter.into_event(self.route, id, now, body)))
+    }
+
+    /// By its key and its type.
+    fn known(&self, mut event: Event) -> Arrival {
         let arriving = Arriving::of(&event);
         let (key, event_type) = (self.route.reading.dedup.key(&arriving), self.type_of(&arriving));
         (event.dedup_key, event.event_type) = (key, event_type);
-        Ok(self.arrival(event))
+        self.arrival(event)
     }
 
     fn several(

@@ -11,7 +11,9 @@ pub enum ReplayError {
     Pending(Id<Event>),
     #[error("event {0} is held because its source is paused; it goes out when that is resumed")]
     SourcePaused(Id<Event>),
-    #[error("event {0} came with a bad signature, and what is not verified is not delivered")]
+    #[error(
+        "event {0} came with a bad signature, and what is not verified is not delivered; replay it by itself to have it checked again"
+    )]
     Unverified(Id<Event>),
     #[error("event {0} came from a source that has been deleted since")]
     SourceGone(Id<Event>),

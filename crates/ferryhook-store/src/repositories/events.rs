@@ -67,6 +67,32 @@ impl Events<'_> {
         self.admit(arrivals, Some(rejection), told).await
     }
 
+    /// One that was marked turns out to be what it says: it counts like any other from now on, and
+    /// claims its key in the same commit. Where another has come with that key it stays as it was.
+    pub async fn verify(
+        &self,
+        was: &Stored<Event>,
+        genuine: &Arrival,
+    ) -> Result<Accepted, StoreError> {
+        let one = std::slice::from_ref(genuine);
+        if let Some(Some(erased)) = self.recognise_erased(one).await?.pop() {
+            return Ok(erased);
+        }
+        let batch = Batch::new().replace(was, &genuine.event);
+        let batch = match &genuine.claim {
+            Some(claim) => batch.insert(claim),
+            None => batch,
+        };
+        match self.0.commit(batch).await {
+            Ok(()) => Ok(Accepted::New),
+            Err(error) if error.is_refused() => {
+                let recognised = self.recognise(one, &[0]).await?.pop();
+                recognised.map(|(_, accepted)| accepted).ok_or(error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     async fn admit(
         &self,
         arrivals: &[Arrival],

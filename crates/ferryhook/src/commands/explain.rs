@@ -43,7 +43,8 @@ fn tell(explanation: &Explanation) -> String {
     }
     if story.line.status == Status::SignatureFailed && !connections.is_empty() {
         text.push_str(
-            "\nit goes nowhere; if its signature held, the connections would see it so:\n",
+            "\nit goes nowhere until its signature holds (replay it to have that checked again); the \
+             connections would see it so:\n",
         );
     }
     for connection in connections {

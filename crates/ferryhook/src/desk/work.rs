@@ -2,12 +2,13 @@
 
 use ferryhook_api::replays::What;
 use ferryhook_api::works::{Doing, Refusal, Rehearsed, Works};
+use ferryhook_core::event::Status;
 use ferryhook_core::explained::{Compared, Explained};
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::verify::doctor::Other;
 use ferryhook_core::{Connection, Erasure, Event, Id, Rejection, Replay, Source};
 use ferryhook_flow::explain::{self, Trial};
-use ferryhook_flow::ingest::NotReadmitted;
+use ferryhook_flow::ingest::{NotReadmitted, NotVerified};
 use ferryhook_flow::replay::OrderError;
 use ferryhook_flow::{ReplayError, dead_letters, erase, replay};
 use ferryhook_store::{Store, Stored};
@@ -59,6 +60,10 @@ impl Works for Desk {
         to: &'a [Id<Connection>],
     ) -> Doing<'a, Vec<(Id<Connection>, What)>> {
         async move {
+            if event.status == Status::SignatureFailed {
+                let Some(ingest) = &self.ingest else { return Err(nobody("checks signatures")) };
+                ingest.reverify(store, event).await.map_err(not_verified)?;
+            }
             let to = Some(to).filter(|to| !to.is_empty());
             let replayed = match &self.courier {
                 Some(courier) => courier.replay_with(store, event.id, to).await,
@@ -153,6 +158,14 @@ impl Works for Desk {
 
 fn nobody(does: &str) -> Refusal {
     Refusal::Unavailable(format!("only a server {does}; start one on this data, and ask again"))
+}
+
+fn not_verified(error: NotVerified) -> Refusal {
+    match error {
+        NotVerified::Store(error) => Refusal::Store(error),
+        error @ NotVerified::Gone(_) => Refusal::NotFound(error.to_string()),
+        error => Refusal::Conflict(error.to_string()),
+    }
 }
 
 fn not_replayed(error: ReplayError) -> Refusal {

@@ -7,8 +7,8 @@ use ferryhook_core::Env;
 use serde_json::{Value, json};
 
 use crate::destination::Destination;
-use crate::ferry::Answer;
-use crate::stage::{PATIENCE, PAUSE, Stage};
+use crate::ferry::{Answer, show};
+use crate::stage::{PATIENCE, PAUSE, Stage, told as told_of};
 
 const SECRET: &str = "it is a secret to everybody";
 
@@ -108,6 +108,31 @@ fn a_source_can_keep_what_is_not_proven() {
     let real = post(&stage, "d-1", SECRET, r#"{"ref":"real"}"#);
     assert_eq!((real.status, &real.json()["duplicate"]), (200, &Value::Null), "{real:?}");
     assert_eq!(destination.wait_for(1)[0].body(), r#"{"ref":"real"}"#);
+}
+
+/// Replayed, it is looked at again with the secret of today.
+#[test]
+fn what_was_marked_goes_out_when_the_secret_is_mended() {
+    let destination = Destination::kind();
+    let marking = |secret: &str| {
+        code(&destination, json!({ "verificationMode": "mark", "signingSecret": secret }))
+    };
+    let mut stage = Stage::with(vec![marking("a typing error")]);
+    let answer = post(&stage, "d-1", SECRET, r#"{"ref":"main"}"#);
+    let event = answer.json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(stage.event(&event)["status"], "signature_failed");
+
+    let refused = show(&stage.command(&["replay", &event]));
+    assert!(refused.starts_with("exit 1\n"), "{refused}");
+    assert!(refused.contains("still does not hold"), "{refused}");
+
+    stage.apply(vec![marking(SECRET)]);
+    let told = stage.ask(&["replay", &event, "--json"]);
+    assert_eq!(told["connections"][0]["connection"], "ci", "{told}");
+    assert_eq!(destination.wait_for(1)[0].body(), r#"{"ref":"main"}"#);
+    assert_eq!(told_of(&stage.wait_until_settled(&event)), "delivered / 200");
+    let copy = post(&stage, "d-1", SECRET, r#"{"ref":"main"}"#);
+    assert_eq!((&copy.json()["id"], &copy.json()["duplicate"]), (&json!(event), &json!(true)));
 }
 
 fn ask(stage: &Stage, request: &str, source: &str) -> Answer {

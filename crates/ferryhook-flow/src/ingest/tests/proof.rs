@@ -3,6 +3,7 @@
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use ferryhook_core::event::Status;
 use ferryhook_core::{Secret, source};
 use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply, Timing, Unsent, Why};
 
@@ -86,6 +87,57 @@ async fn many_who_let_the_same_in_let_it_in_once() {
             .await;
     assert_eq!(told.iter().filter(|told| told.is_ok()).count(), 3);
     assert_eq!(gate.events().await.len(), 3);
+}
+
+/// In the order they came.
+async fn marked(gate: &Gate) -> Vec<Event> {
+    let mut events = gate.events().await;
+    events.retain(|event| event.status == Status::SignatureFailed);
+    events.sort_by_key(|event| event.id);
+    events
+}
+
+/// As if it had been good from the beginning: it has its key, and what comes with the same key is
+/// a copy.
+#[tokio::test]
+async fn what_was_marked_is_proven_once_the_secret_is_mended() {
+    let mode = Some(source::VerificationMode::Mark);
+    let wrong = Some(Secret::new("old"));
+    let dedup = Some("body.id".to_owned());
+    let marking = Source {
+        signing_secret: wrong,
+        verification_mode: mode,
+        dedup_expression: dedup,
+        ..square()
+    };
+    let gate = gate(marking).await;
+    let url = format!("http://inner{ADDRESS}");
+    for body in [r#"{"id":1}"#, r#"{"id":1}"#, r#"[{"id":2}]"#] {
+        assert_eq!(gate.send(signed(&url, body)).await.status, 200);
+    }
+    let [first, copy, list] = &marked(&gate).await[..] else { panic!("not three") };
+    let told = gate.ingest.reverify(&gate.store, first).await.unwrap_err();
+    assert!(matches!(told, NotVerified::Still { .. }), "{told}");
+
+    mend(&gate, |source| source.signing_secret = Some(Secret::new(SECRET))).await;
+    for _ in 0..2 {
+        gate.ingest.reverify(&gate.store, first).await.unwrap();
+    }
+    let events = gate.events().await;
+    let proven = events.iter().find(|event| event.id == first.id).unwrap();
+    assert_eq!((proven.status, &proven.processing_error), (Status::Filtered, &None));
+    assert!(proven.dedup_key.is_some());
+    let told = gate.ingest.reverify(&gate.store, copy).await.unwrap_err();
+    let NotVerified::Known { first: known, .. } = told else { panic!("{told}") };
+    assert_eq!(known, Some(first.id));
+    let again = gate.send(signed(&url, r#"{"id":1}"#)).await;
+    assert_eq!(again.body["duplicate"], json!(true));
+
+    // A list is taken apart at the door and nowhere else.
+    mend(&gate, |source| drop(source.config.insert("split".to_owned(), json!(true)))).await;
+    let told = gate.ingest.reverify(&gate.store, list).await.unwrap_err();
+    assert!(matches!(told, NotVerified::Several(_)), "{told}");
+    assert_eq!(marked(&gate).await.len(), 2, "the copy and the list stay as they were");
 }
 
 #[tokio::test]
