@@ -20,8 +20,8 @@ pub use answers::{Accepted, Created, Done, Found, Listed, Raw, Redirect, Tagged}
 pub(crate) use condition::has;
 pub use condition::{Condition, ETag};
 pub use parameters::{Asked, In, PathPart};
-pub(crate) use sent::read;
 pub use sent::{MaybeSent, Sent};
+pub(crate) use sent::{parse, read, read_up_to, require_json};
 
 pub type ApiResult<T> = Result<T, Problem>;
 

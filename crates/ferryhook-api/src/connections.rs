@@ -21,7 +21,7 @@ use crate::call::{
 };
 use crate::caller::Caller;
 use crate::export;
-use crate::manifest::{ConnectionSpec, Dialect, has_types};
+use crate::manifest::{ConnectionSpec, Dialect, says_types};
 use crate::owned;
 use crate::page::{self, Sort};
 use crate::problem::{Code, Problem};
@@ -89,7 +89,7 @@ pub async fn create(
 
 fn read(app: &App, source: &Source, body: &Map) -> ApiResult<ConnectionSpec> {
     let spec = ConnectionSpec::from_json(body, &app.guard).map_err(settings::problem)?;
-    if !spec.rules.event_types.is_empty() && !has_types(&source.provider, &source.config) {
+    if !spec.rules.event_types.is_empty() && !says_types(source) {
         let said = "need an eventType of the source, such as body.type";
         return Err(Problem::invalid("/eventTypes", said));
     }

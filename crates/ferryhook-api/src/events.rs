@@ -2,6 +2,7 @@
 
 mod explanation;
 pub mod list;
+pub mod post;
 mod story;
 mod text;
 mod view;
@@ -154,13 +155,9 @@ pub async fn download(
     In(id): In<EventId>,
 ) -> ApiResult<Raw> {
     let event = owned::event(&app, &caller, id).await?.record;
+    let event = event.with_body().unwrap_or(event);
     let content_type = harmless(event.content_type.as_deref());
-    let bytes = match (&event.payload, event.body.is_empty()) {
-        (Some(payload), true) => {
-            serde_json::to_vec(payload).map_err(|_| Problem::internal())?.into()
-        }
-        _ => event.body.into_bytes(),
-    };
+    let bytes = event.body.into_bytes();
     Ok(Raw { file_name: id.to_string(), content_type: content_type.to_owned(), bytes })
 }
 

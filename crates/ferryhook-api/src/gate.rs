@@ -33,12 +33,18 @@ pub(crate) struct Gate {
     operation: &'static str,
     access: Access,
     is_mutating: bool,
+    is_door: bool,
 }
 
 impl Gate {
     pub(crate) fn of(app: &App, route: &Route) -> Self {
-        let is_mutating = route.is_mutating();
-        Self { app: app.clone(), operation: route.operation, access: route.access, is_mutating }
+        Self {
+            app: app.clone(),
+            operation: route.operation,
+            access: route.access,
+            is_mutating: route.is_mutating(),
+            is_door: route.is_door,
+        }
     }
 }
 
@@ -76,7 +82,10 @@ async fn admit(
         Access::Role(role) => Some(role),
     };
     let proof = prove(app, request.headers()).await?;
-    let pace = app.limiter.take(&proof)?;
+    let pace = match gate.is_door {
+        true => None,
+        false => Some(app.limiter.take(&proof)?),
+    };
     let identity = match needed {
         None => {
             let Proof::Person { user, session } = proof else { return Err(only_people()) };
@@ -97,11 +106,13 @@ async fn admit(
             Identity { name, account }
         }
     };
-    let mut response = match *request.method() == Method::POST {
+    let mut response = match *request.method() == Method::POST && !gate.is_door {
         true => idempotency::run(app, &identity, visit, request, next).await?,
         false => next.run(request).await,
     };
-    pace.tell(response.headers_mut());
+    if let Some(pace) = pace {
+        pace.tell(response.headers_mut());
+    }
     Ok(response)
 }
 

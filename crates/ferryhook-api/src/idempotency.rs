@@ -89,7 +89,7 @@ pub(crate) async fn run(
 }
 
 /// Bare, as most clients send it, or in quotation marks, as the draft has it.
-fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+pub(crate) fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let text = value.to_str().ok().map(|text| text.trim());

@@ -27,7 +27,7 @@ pub use rules::Rules;
 #[cfg(test)]
 pub(crate) use source::FIELDS as SOURCE_FIELDS;
 pub use source::SourceSpec;
-pub(crate) use source::has_types;
+pub(crate) use source::says_types;
 
 const SECRET: &str = "$secret";
 /// Of JSON that came by itself: what a file has room for inside of a source.

@@ -34,11 +34,18 @@ pub struct Route {
     pub operation: &'static str,
     pub access: Access,
     pub summary: &'static str,
+    /// Takes events in, as the door does: the plan sets its pace, and the ledger recognises what is
+    /// repeated.
+    pub(crate) is_door: bool,
     pub(crate) describe: fn(&mut Sketch),
     pub(crate) handler: MethodRouter<App>,
 }
 
 impl Route {
+    pub(crate) fn as_door(self) -> Self {
+        Self { is_door: true, ..self }
+    }
+
     /// Whether it is there to change something.
     pub fn is_mutating(&self) -> bool {
         self.method != Method::GET
@@ -99,6 +106,7 @@ macro_rules! verb {
                 operation,
                 access,
                 summary,
+                is_door: false,
                 describe: H::describe,
                 handler: on(MethodFilter::$method, handler),
             }

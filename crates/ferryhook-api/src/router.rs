@@ -15,6 +15,7 @@ use tokio::sync::Mutex;
 use crate::apply::Changed;
 use crate::auth::Auth;
 use crate::cursors::Cursors;
+use crate::events::post::Triggers;
 use crate::gate::{self, Gate};
 use crate::health::{self, Readiness};
 use crate::limiter::Limiter;
@@ -48,6 +49,8 @@ pub struct App {
     pub auth: Arc<Auth>,
     /// The data plane, as far as it works for us.
     pub works: Arc<dyn Works>,
+    /// Where the apps of each account post to.
+    pub triggers: Triggers,
     /// Held while something is made of which there may be only so many.
     pub turns: Arc<Mutex<()>>,
 }
@@ -120,6 +123,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/connections/{connectionId}/test", "connections.test", Role(Member), "Tries a connection out with a sample or an event.", connections::test),
         post("/v1/connections/{connectionId}/what-if", "connections.whatIf", Role(Member), "Tries other rules on the last events.", connections::try_rules),
 
+        post("/v1/events", "events.post", Role(Member), "Takes in one event of an app, or up to 500.", events::post::post).as_door(),
         get("/v1/events", "events.list", Role(Viewer), "Lists the events of the account.", events::list_all),
         post("/v1/events/replay", "replays.create", Role(Member), "Sends many events again, or counts them first.", replays::replay_many),
         get("/v1/events/{eventId}", "events.get", Role(Viewer), "Shows an event with its deliveries and attempts.", events::show),

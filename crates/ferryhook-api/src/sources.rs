@@ -21,7 +21,7 @@ use crate::call::{
 };
 use crate::caller::Caller;
 use crate::export;
-use crate::manifest::{SourceSpec, has_types};
+use crate::manifest::{SourceSpec, says_types};
 use crate::owned;
 use crate::owner::Owner;
 use crate::page::{self, Sort};
@@ -233,7 +233,7 @@ pub async fn rotate_secret(
 
 /// A source whose connections list types must have events that say theirs.
 pub(crate) async fn require_types(app: &App, now: &Source) -> ApiResult<()> {
-    if has_types(&now.provider, &now.config) {
+    if says_types(now) {
         return Ok(());
     }
     let connections = apply::connections_of(&app.store, now.id).await?;

@@ -19,6 +19,7 @@ use tower::ServiceExt;
 
 use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
+use crate::events::post::Triggers;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
 use crate::visit::Visit;
@@ -78,6 +79,7 @@ pub(crate) fn app_in(env: Env) -> App {
         settings: Arc::default(),
         tasks,
         works: Arc::new(Nobody),
+        triggers: Triggers::default(),
         turns: Arc::default(),
     }
 }
@@ -233,6 +235,24 @@ impl Trial {
         body: Option<Value>,
         headers: &[(&str, &str)],
     ) -> Said {
+        match body {
+            Some(body) => {
+                let json = [("content-type", "application/json")];
+                let headers: Vec<_> = headers.iter().chain(&json).copied().collect();
+                self.send_text(method, path, &body.to_string(), &headers).await
+            }
+            None => self.send_text(method, path, "", headers).await,
+        }
+    }
+
+    /// The same with a body that may be anything.
+    pub(crate) async fn send_text(
+        &self,
+        method: &str,
+        path: &str,
+        body: &str,
+        headers: &[(&str, &str)],
+    ) -> Said {
         let mut request = Request::builder().method(method).uri(path);
         if !headers.iter().any(|(name, _)| *name == "authorization") {
             request = request.header("authorization", format!("Bearer {}", self.key));
@@ -240,13 +260,7 @@ impl Trial {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let body = match body {
-            Some(body) => {
-                request = request.header("content-type", "application/json");
-                Body::from(body.to_string())
-            }
-            None => Body::empty(),
-        };
+        let body = Body::from(body.to_owned());
         let response = router(self.app.clone()).oneshot(request.body(body).unwrap()).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();

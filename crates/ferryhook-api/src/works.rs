@@ -4,7 +4,10 @@
 //! nothing here looks anything up by an id that somebody sent. What changes something is given
 //! the store to write with, so that a line for the audit log can go in the same commit.
 
+use std::net::IpAddr;
+
 use ferryhook_core::explained::{Compared, Explained};
+use ferryhook_core::trigger::Posted;
 use ferryhook_core::{Attempt, Connection, Erasure, Event, Id, Rejection, Replay, Source};
 use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
@@ -70,8 +73,24 @@ pub trait Works: Send + Sync {
         others: &'a [Source],
     ) -> Doing<'a, Option<String>>;
 
+    /// Takes in what an app has posted to this source; what became of each, in order.
+    fn post(
+        &self,
+        source: Id<Source>,
+        posted: Vec<Posted>,
+        sender: Option<IpAddr>,
+    ) -> Doing<'_, Vec<Result<Filed, Problem>>>;
+
     /// Processes an event once more that was given up.
     fn redrive<'a>(&'a self, store: &'a Store, event: &'a Event) -> Doing<'a, ()>;
+}
+
+/// What became of an event that was posted.
+#[derive(Debug, Clone)]
+pub enum Filed {
+    New(Box<Event>),
+    /// It was here before. Nobody knows the first where that has been erased.
+    Known(Option<Id<Event>>),
 }
 
 /// What a connection makes of an event, and what the destination said to it if it was sent.
@@ -96,6 +115,9 @@ pub enum Refusal {
     /// Nobody is here who could do it.
     #[error("{0}")]
     Unavailable(String),
+    /// In words that are a problem's already.
+    #[error("{}", .0.detail())]
+    Declined(Problem),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -107,6 +129,7 @@ impl From<Refusal> for Problem {
             Refusal::Invalid(reason) => Self::new(Code::Validation, sentence(&reason)),
             Refusal::Conflict(reason) => Self::new(Code::Conflict, sentence(&reason)),
             Refusal::Unavailable(reason) => Self::new(Code::Unavailable, sentence(&reason)),
+            Refusal::Declined(problem) => problem,
             Refusal::Store(error) => error.into(),
         }
     }
@@ -134,6 +157,15 @@ impl Nobody {
 impl Works for Nobody {
     fn is_at_work(&self) -> bool {
         false
+    }
+
+    fn post(
+        &self,
+        _: Id<Source>,
+        _: Vec<Posted>,
+        _: Option<IpAddr>,
+    ) -> Doing<'_, Vec<Result<Filed, Problem>>> {
+        Self::answer()
     }
 
     fn explain<'a>(&'a self, _: &'a Connection, _: &'a Event) -> Doing<'a, Explained> {

@@ -56,6 +56,9 @@ pub struct Event {
 
     #[serde(with = "millis")]
     pub received_at: Timestamp,
+    /// When it happened, where its app has said so.
+    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
+    pub occurred_at: Option<Timestamp>,
     /// How often planning its deliveries went wrong, and what was said the last time. Once it has
     /// been given up the event is `failed`, without a delivery: a dead letter.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -126,6 +129,14 @@ impl Event {
             processed_at: self.processed_at,
             delivered_at: self.delivered_at,
         }
+    }
+
+    /// What it carries, in bytes: a payload is written out as JSON, and is a body from then on.
+    pub fn with_body(&self) -> Option<Self> {
+        let payload = self.payload.as_ref().filter(|_| self.body.is_empty())?;
+        let body = Body::from(serde_json::to_vec(payload).ok()?);
+        let content_type = Some("application/json".to_owned());
+        Some(Self { body, content_type, payload: None, ..self.clone() })
     }
 
     /// Pending once more, as if nothing had been tried: for one that could not be processed, after

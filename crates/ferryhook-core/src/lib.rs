@@ -84,6 +84,7 @@ pub mod signature;
 pub mod split;
 pub mod traceparent;
 pub mod transform;
+pub mod trigger;
 pub mod verify;
 
 // What is fetched instead of awaited.

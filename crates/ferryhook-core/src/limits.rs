@@ -110,3 +110,11 @@ pub const KEY_USE_NOTED_EVERY: Duration = Duration::from_secs(60);
 /// Exceptions to a member's role.
 pub const EXCEPTIONS_MAX: usize = 100;
 pub const EMAIL_BYTES_MAX: usize = 254;
+
+/// What an app posts by itself. An item holds the payload a few levels down.
+pub const TRIGGERS_MAX: usize = 500;
+pub const TRIGGER_TYPE_BYTES_MAX: usize = 128;
+pub const TRIGGER_KEY_BYTES_MAX: usize = 255;
+pub const TRIGGER_METADATA_BYTES_MAX: usize = 4 * 1024;
+pub const TRIGGER_DEPTH_MAX: usize = ITEM_DEPTH_MAX - 4;
+pub const TRIGGER_CLOCK_AHEAD_MAX: Duration = Duration::from_secs(5 * 60);

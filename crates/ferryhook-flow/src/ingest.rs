@@ -13,6 +13,7 @@ pub mod limits;
 mod meters;
 mod names;
 mod outside;
+mod posted;
 mod proof;
 mod public_url;
 mod quota;
@@ -38,6 +39,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
+use ferryhook_core::source::ConnectionType;
 use ferryhook_core::{Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
@@ -66,6 +68,7 @@ use span::{Begun, LetIn};
 
 pub use answer::Answer;
 pub use outside::Outside;
+pub use posted::{Declined, Filed};
 pub use readmit::NotReadmitted;
 pub use reverify::NotVerified;
 pub use tallies::Tallies;
@@ -237,6 +240,8 @@ impl Door {
         let (head, body) = request.into_parts();
         let (id, suffix) = address::parse(head.uri.path()).ok_or(Refusal::UnknownSource)?;
         let route = self.routes.find(id).await.map_err(|error| self.store_away(&error))?;
+        // What apps post comes through the API, where it is known who they are.
+        let route = route.filter(|route| route.source.connection_type != ConnectionType::Trigger);
         let route = route.ok_or(Refusal::UnknownSource)?;
         let taken = AssertUnwindSafe(self.take_in(&route, &head, suffix, body)).catch_unwind();
         let taken = taken.await.unwrap_or_else(|_| {
@@ -395,7 +400,7 @@ impl Door {
             }
             return Told { id: *first, status: event::Status::Received, is_duplicate: true };
         }
-        self.tallies.count(&route.source, 1, event.body.len(), now);
+        self.tallies.count(&route.source, 1, content_bytes(&event), now);
         if route.plan.events_per_month.is_some() {
             self.quotas.count(route.source.account_id, 1);
         }
@@ -467,12 +472,23 @@ fn body_bytes_max(route: &Route) -> usize {
 fn fitting(arrivals: &[Arrival], beside: usize) -> usize {
     let mut bytes = 0;
     let fits = |arrival: &&Arrival| {
-        let headers = arrival.event.headers.iter().map(|(name, value)| name.len() + value.len());
-        bytes += arrival.event.body.len() + headers.sum::<usize>() + limits::EVENT_OVERHEAD_BYTES;
+        bytes += weight(&arrival.event);
         bytes <= limits::COMMIT_BYTES_MAX
     };
     let most = limits::COMMIT_EVENTS_MAX - beside;
     arrivals.iter().take(most).take_while(fits).count().max(1)
+}
+
+fn weight(event: &Event) -> usize {
+    let headers = event.headers.iter().map(|(name, value)| name.len() + value.len());
+    content_bytes(event) + headers.sum::<usize>() + limits::EVENT_OVERHEAD_BYTES
+}
+
+/// Of its body, or of what it has instead.
+fn content_bytes(event: &Event) -> usize {
+    let maps = [&event.payload, &event.metadata].into_iter().flatten();
+    let maps = maps.map(|map| serde_json::to_vec(map).map_or(0, |text| text.len()));
+    event.body.len() + maps.sum::<usize>()
 }
 
 impl<B> tower::Service<Request<B>> for Ingest

@@ -57,7 +57,8 @@ pub(crate) fn finished(
             Err(error) => return Shape::Failed(format!("the filter cannot be read: {error}")),
         }
     }
-    changed.map_or(Shape::AsItCame, Shape::Changed)
+    let sent = changed.or_else(|| event.with_body().map(Box::new));
+    sent.map_or(Shape::AsItCame, Shape::Changed)
 }
 
 /// Why a transform made nothing of an event.
@@ -84,6 +85,8 @@ pub(crate) async fn transformed(
         let is_ours = error.is_ours();
         Unshaped { reason: format!("the transform failed: {error}"), is_ours }
     };
+    let written = event.with_body();
+    let event = written.as_ref().unwrap_or(event);
     let shaped = scripts.run(way.connection.id, transform.clone(), event).await;
     Some(shaped.map_err(failed))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use ferryhook_api::auth::{self, Auth, Surroundings};
 use ferryhook_api::cursors::Cursors;
+use ferryhook_api::events::post::Triggers;
 use ferryhook_api::limiter::Limiter;
 use ferryhook_api::mail::{Mailer, mailbox};
 use ferryhook_api::{App, Readiness, router};
@@ -109,6 +110,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         tasks: tasks.clone(),
         auth: auth.clone(),
         works: desk,
+        triggers: Triggers::default(),
         turns: Arc::default(),
     };
     let router = match purpose {

@@ -66,7 +66,10 @@ impl<T: ToSchema> Describes for MaybeSent<T> {
 
 /// All of it, or a problem: nothing is cut.
 pub(crate) async fn read(body: Body) -> Result<Bytes, Problem> {
-    let most = limits::BODY_BYTES_MAX;
+    read_up_to(body, limits::BODY_BYTES_MAX).await
+}
+
+pub(crate) async fn read_up_to(body: Body, most: usize) -> Result<Bytes, Problem> {
     let declared = axum::body::HttpBody::size_hint(&body).lower();
     if declared > most as u64 {
         return Err(too_large(most));
@@ -94,7 +97,7 @@ fn is_over(error: &axum::Error) -> bool {
     false
 }
 
-fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
+pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
     let is_json = essence.is_some_and(|kind| {

@@ -137,6 +137,7 @@ impl Sample {
             body: body.into(),
             payload: None,
             received_at: now,
+            occurred_at: None,
             processing_tries: 0,
             processing_error: None,
             pending_since: None,

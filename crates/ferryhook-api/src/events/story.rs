@@ -17,6 +17,8 @@ pub async fn tell(
     event: &Event,
     body_bytes_max: usize,
 ) -> Result<EventStory, StoreError> {
+    let written = event.with_body();
+    let event = written.as_ref().unwrap_or(event);
     let page = Slice::default().limit(limits::PAGE_MAX);
     let deliveries = store.deliveries().list_by_event(event.id, page).await?.rows;
     let ids = deliveries.iter().map(|one| (one.source_id, one.connection_id));
@@ -35,6 +37,8 @@ pub async fn tell(
         source_ip: event.source_ip.clone(),
         dedup_key: event.dedup_key.clone(),
         headers: HeaderLine::all(&event.headers),
+        metadata: event.metadata.clone(),
+        occurred_at: event.occurred_at,
         processed_at: event.processed_at,
         delivered_at: event.delivered_at,
         expires_at: event.expires_at,

@@ -5,7 +5,7 @@ use std::fmt;
 use ferryhook_core::delivery::{Lane, State};
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::id::{ConnectionId, EventId, SourceId};
-use ferryhook_core::{Attempt, Delivery, Event, Headers, Timestamp};
+use ferryhook_core::{Attempt, Delivery, Event, Headers, Map, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -68,6 +68,13 @@ pub struct EventStory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedup_key: Option<String>,
     pub headers: Vec<HeaderLine>,
+    /// What its app wanted to be kept beside the payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Map>,
+    /// When it happened, where its app has said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurred_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processed_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

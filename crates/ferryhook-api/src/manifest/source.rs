@@ -2,10 +2,10 @@
 
 use ferryhook_core::dedup::{EVENT_TYPE_SETTING, Rule, event_type_rule};
 use ferryhook_core::handshake::{Handshakes, brings_secret};
-use ferryhook_core::source::{CustomResponse, Status, VerificationMode};
+use ferryhook_core::source::{ConnectionType, CustomResponse, Status, VerificationMode};
 use ferryhook_core::split::{self, Split};
 use ferryhook_core::verify::{Verifier, says_how};
-use ferryhook_core::{Map, Secret, limits};
+use ferryhook_core::{Map, Secret, Source, limits};
 use serde_json::Value as Json;
 
 use super::connection::{self, ConnectionSpec};
@@ -115,7 +115,12 @@ pub(super) fn read(at: &At<'_>) -> Option<SourceSpec> {
 }
 
 /// Whether its events say what type they are. A connection that lists types gets nothing otherwise.
-pub(crate) fn has_types(provider: &str, config: &Map) -> bool {
+/// The same for a source that is there. What apps post says its type by itself.
+pub(crate) fn says_types(source: &Source) -> bool {
+    source.connection_type == ConnectionType::Trigger || has_types(&source.provider, &source.config)
+}
+
+fn has_types(provider: &str, config: &Map) -> bool {
     event_type_rule(provider).is_some() || config.contains_key(EVENT_TYPE_SETTING)
 }
 

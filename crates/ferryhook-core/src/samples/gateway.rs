@@ -101,6 +101,7 @@ pub fn event() -> Event {
         body: r#"{"id":"evt_1","amount":120}"#.into(),
         payload: Some(map([("amount", json!(120))])),
         received_at: CREATED,
+        occurred_at: Some(CREATED),
         processing_tries: 1,
         processing_error: text("the transform took too long"),
         pending_since: Some(CREATED),

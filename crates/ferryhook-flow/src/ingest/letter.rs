@@ -115,6 +115,7 @@ impl Letter {
             body,
             payload: None,
             received_at: now,
+            occurred_at: None,
             processing_tries: 0,
             processing_error: None,
             pending_since: waits.then_some(now),

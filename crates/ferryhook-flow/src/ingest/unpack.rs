@@ -118,19 +118,24 @@ impl Unpacking<'_> {
     }
 
     fn arrival(&self, event: Event) -> Arrival {
-        let claim = event.dedup_key.clone().map(|key| Claim {
-            key,
-            seen_at: self.now,
-            expires_at: self.now + self.door.settings.remember,
-            source: Some(ledger_source(&self.route.source.provider).into_owned()),
-            notes: None,
-            event_id: Some(event.id),
-            state: None,
-            fencing_token: None,
-            lease_until: None,
-        });
-        Arrival { event, claim }
+        arrival(self.door, self.route, event, self.now)
     }
+}
+
+/// With the claim to its key, if it has one.
+pub(super) fn arrival(door: &Door, route: &Route, event: Event, now: Timestamp) -> Arrival {
+    let claim = event.dedup_key.clone().map(|key| Claim {
+        key,
+        seen_at: now,
+        expires_at: now + door.settings.remember,
+        source: Some(ledger_source(&route.source.provider).into_owned()),
+        notes: None,
+        event_id: Some(event.id),
+        state: None,
+        fencing_token: None,
+        lease_until: None,
+    });
+    Arrival { event, claim }
 }
 
 /// The store would refuse it as well, but could not say why.

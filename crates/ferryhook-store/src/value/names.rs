@@ -298,6 +298,8 @@ const NAMES: &[&str] = &[
     "wrapped",
     "masterId",
     "formerMasterIds",
+    // Triggered events
+    "occurredAt",
 ];
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! What the data plane does for those who have found what they speak of.
 
+use std::net::IpAddr;
+
+use ferryhook_api::problem::Problem;
 use ferryhook_api::replays::What;
-use ferryhook_api::works::{Doing, Refusal, Rehearsed, Works};
+use ferryhook_api::works::{Doing, Filed, Refusal, Rehearsed, Works};
 use ferryhook_core::event::Status;
 use ferryhook_core::explained::{Compared, Explained};
 use ferryhook_core::rejection::Cause;
+use ferryhook_core::trigger::Posted;
 use ferryhook_core::verify::doctor::Other;
 use ferryhook_core::{Connection, Erasure, Event, Id, Rejection, Replay, Source};
 use ferryhook_flow::explain::{self, Trial};
-use ferryhook_flow::ingest::{NotReadmitted, NotVerified};
+use ferryhook_flow::ingest::{self, Declined, NotReadmitted, NotVerified};
 use ferryhook_flow::replay::OrderError;
 use ferryhook_flow::{ReplayError, dead_letters, erase, replay};
 use ferryhook_store::{Store, Stored};
@@ -19,6 +23,21 @@ use super::Desk;
 impl Works for Desk {
     fn is_at_work(&self) -> bool {
         self.courier.is_some()
+    }
+
+    fn post(
+        &self,
+        source: Id<Source>,
+        posted: Vec<Posted>,
+        sender: Option<IpAddr>,
+    ) -> Doing<'_, Vec<Result<Filed, Problem>>> {
+        async move {
+            let Some(ingest) = &self.ingest else { return Err(nobody("takes events in")) };
+            let filed = ingest.post(source, posted, sender).await;
+            let filed = filed.map_err(|declined| Refusal::Declined(problem(declined)))?;
+            Ok(filed.into_iter().map(|one| one.map(told).map_err(problem)).collect())
+        }
+        .boxed()
     }
 
     fn explain<'a>(&'a self, connection: &'a Connection, event: &'a Event) -> Doing<'a, Explained> {
@@ -158,6 +177,21 @@ impl Works for Desk {
 
 fn nobody(does: &str) -> Refusal {
     Refusal::Unavailable(format!("only a server {does}; start one on this data, and ask again"))
+}
+
+fn told(filed: ingest::Filed) -> Filed {
+    match filed {
+        ingest::Filed::New(event) => Filed::New(event),
+        ingest::Filed::Known(first) => Filed::Known(first),
+    }
+}
+
+fn problem(Declined { code, detail, wait_seconds }: Declined) -> Problem {
+    let problem = Problem::new(code, detail);
+    match wait_seconds {
+        Some(seconds) => problem.after(seconds),
+        None => problem,
+    }
 }
 
 fn not_verified(error: NotVerified) -> Refusal {

@@ -60,11 +60,14 @@ impl Client {
 
     pub fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         let body = body.map(Value::to_string).unwrap_or_default();
+        self.call_with(method, path, "content-type: application/json\r\n", &body)
+    }
+
+    pub fn call_with(&self, method: &str, path: &str, headers: &str, body: &str) -> Answer {
         let (key, length) = (&self.key, body.len());
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\
-             authorization: Bearer {key}\r\ncontent-type: application/json\r\n\
-             content-length: {length}\r\n\r\n{body}"
+             authorization: Bearer {key}\r\n{headers}content-length: {length}\r\n\r\n{body}"
         );
         Answer::parse(&self.ferry.last_words(request.as_bytes()))
     }

@@ -75,6 +75,7 @@ impl History {
             body: body.into(),
             payload: None,
             received_at,
+            occurred_at: None,
             processing_tries: 0,
             processing_error: None,
             pending_since: None,

@@ -1,0 +1,206 @@
+//! `POST /v1/events`: what an app has to tell, one event or many.
+//!
+//! They become events of the account's own source for this, and go the way of all others. Each is
+//! stored or refused by itself, and each is answered.
+
+mod body;
+mod view;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use ferryhook_core::source::{ConnectionType, Status};
+use ferryhook_core::trigger::{Posted, Unfit};
+use ferryhook_core::{Account, Id, Map, Source};
+
+use crate::call::ApiResult;
+use crate::caller::Caller;
+use crate::problem::{Code, FieldError, Problem};
+use crate::router::App;
+use crate::works::Filed;
+use crate::{idempotency, limits};
+use body::{Post, Posts};
+
+pub use view::{PostAnswer, PostedBatch, PostedEvent, PostedItem, PostedProblem};
+
+/// Where the apps of each account post to, as far as anybody has asked. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct Triggers(Arc<Mutex<HashMap<Id<Account>, Id<Source>>>>);
+
+impl Triggers {
+    fn known(&self, account: Id<Account>) -> Option<Id<Source>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&account).copied()
+    }
+
+    fn learn(&self, account: Id<Account>, source: Id<Source>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= limits::TRIGGERS_MAX {
+            known.clear();
+        }
+        known.insert(account, source);
+    }
+}
+
+/// `POST /v1/events`
+pub async fn post(
+    State(app): State<App>,
+    caller: Caller,
+    headers: PostHeaders,
+    posts: Posts,
+) -> ApiResult<PostAnswer> {
+    caller.not_for_the_log();
+    match posts {
+        Posts::One(post) => {
+            let posted = checked(&app, *post, headers.key.as_deref(), None)?;
+            let filed = file(&app, &caller, vec![posted]).await?.pop();
+            let filed = filed.ok_or_else(Problem::internal)??;
+            let event = shown(&app, filed).await?;
+            Ok(if event.duplicate { PostAnswer::Known(event) } else { PostAnswer::New(event) })
+        }
+        Posts::Many(posts) => several(&app, &caller, headers.key.as_deref(), posts).await,
+    }
+}
+
+async fn several(
+    app: &App,
+    caller: &Caller,
+    key: Option<&str>,
+    posts: Vec<Result<Post, Problem>>,
+) -> ApiResult<PostAnswer> {
+    let mut items: Vec<Option<PostedItem>> = Vec::with_capacity(posts.len());
+    let mut good = Vec::new();
+    for (place, post) in posts.into_iter().enumerate() {
+        match post.and_then(|post| checked(app, post, key, Some(place))) {
+            Ok(posted) => {
+                good.push(posted);
+                items.push(None);
+            }
+            Err(problem) => items.push(Some(PostedItem::refused(&problem))),
+        }
+    }
+    let filed = if good.is_empty() { Vec::new() } else { file(app, caller, good).await? };
+    let mut filed = filed.into_iter();
+    let mut data = Vec::with_capacity(items.len());
+    for item in items {
+        data.push(match item {
+            Some(item) => item,
+            None => {
+                let filed = filed.next().ok_or_else(Problem::internal)?;
+                let event = match filed {
+                    Ok(filed) => shown(app, filed).await,
+                    Err(problem) => Err(problem),
+                };
+                event.map_or_else(|problem| PostedItem::refused(&problem), PostedItem::filed)
+            }
+        });
+    }
+    Ok(PostAnswer::Several(PostedBatch { data }))
+}
+
+/// What they posted, if it is what it should be. Without a name of its own it has the one of the
+/// request, so that a repeated request brings nothing twice.
+fn checked(
+    app: &App,
+    post: Post,
+    key: Option<&str>,
+    place: Option<usize>,
+) -> Result<Posted, Problem> {
+    let of_request = || match (key, place) {
+        (Some(key), Some(place)) => Some(format!("request:{key}#{place}")),
+        (Some(key), None) => Some(format!("request:{key}")),
+        (None, _) => None,
+    };
+    let own = post.event_id.is_none().then(of_request).flatten();
+    let posted = Posted {
+        event_type: post.event_type,
+        payload: post.payload,
+        occurred_at: post.timestamp,
+        metadata: post.metadata,
+        key: post.event_id,
+    };
+    posted.check(app.env.now()).map_err(|wrong| {
+        let pointer =
+            |Unfit { field, reason }| FieldError { pointer: format!("/{field}"), message: reason };
+        Problem::invalid_all(wrong.into_iter().map(pointer).collect())
+    })?;
+    let key = posted.key.map(|key| format!("event:{key}")).or(own);
+    Ok(Posted { key, ..posted })
+}
+
+async fn file(
+    app: &App,
+    caller: &Caller,
+    posted: Vec<Posted>,
+) -> ApiResult<Vec<Result<Filed, Problem>>> {
+    let (account, sender) = (caller.account(), caller.visit().address);
+    let known = app.triggers.known(account);
+    if let Some(source) = known {
+        match app.works.post(source, posted.clone(), sender).await.map_err(Problem::from) {
+            // It has been deleted since, and gets a successor.
+            Err(problem) if problem.code() == Code::NotFound => {}
+            other => return other,
+        }
+    }
+    let source = app.store.sources().for_triggers(&new_source(app, caller)).await?;
+    app.triggers.learn(account, source.id);
+    Ok(app.works.post(source.id, posted, sender).await?)
+}
+
+fn new_source(app: &App, caller: &Caller) -> Source {
+    let now = app.env.now();
+    Source {
+        id: Id::new(&app.env),
+        user_id: caller.owner(),
+        account_id: caller.account(),
+        created_by: caller.user(),
+        name: "triggers".to_owned(),
+        provider: "trigger".to_owned(),
+        connection_type: ConnectionType::Trigger,
+        status: Status::Active,
+        config: Map::new(),
+        signing_secret: None,
+        previous_secrets: Vec::new(),
+        signing_algorithm: None,
+        verification_mode: None,
+        body_bytes_max: None,
+        dedup_expression: None,
+        custom_response: None,
+        event_count: 0,
+        last_event_at: None,
+        last_sync_at: None,
+        sync_status: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+async fn shown(app: &App, filed: Filed) -> Result<PostedEvent, Problem> {
+    let first = match filed {
+        Filed::New(event) => return Ok(PostedEvent::new(&event, false)),
+        Filed::Known(first) => first,
+    };
+    let found = match first {
+        Some(first) => app.store.events().find(first).await?,
+        None => None,
+    };
+    let gone = "This event came before, and is not kept any more.";
+    let found = found.ok_or_else(|| Problem::new(Code::Conflict, gone))?;
+    Ok(PostedEvent::new(&found, true))
+}
+
+/// What the headers say about the request as a whole.
+#[derive(Debug, Clone)]
+pub struct PostHeaders {
+    key: Option<String>,
+}
+
+impl PostHeaders {
+    fn of(headers: &HeaderMap) -> Result<Self, Problem> {
+        Ok(Self { key: idempotency::key(headers)? })
+    }
+}
+
+#[cfg(test)]
+mod tests;
