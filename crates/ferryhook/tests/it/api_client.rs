@@ -13,6 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// It may deliver to this machine, and is asked as often as a test must.
+const VARIABLES: [(&str, &str); 3] = [
+    ("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8"),
+    ("FERRYHOOK_SIGNUP", "open"),
+    ("FERRYHOOK_API_REQUESTS_PER_MINUTE", "0"),
+];
+
 pub struct Client {
     pub ferry: Ferry,
     pub folder: TempDir,
@@ -21,16 +28,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// Of a server that may deliver to this machine.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let variables = [
-            ("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8"),
-            ("FERRYHOOK_SIGNUP", "open"),
-            // It looks as often as it must.
-            ("FERRYHOOK_API_REQUESTS_PER_MINUTE", "0"),
-        ];
-        let ferry = Ferry::start_in(&folder, &variables);
+        let ferry = Ferry::start_in(&folder, &VARIABLES);
         let mut client = Self { ferry, folder, key: String::new() };
         let who = json!({
             "email": "one@example.com", "password": "correct horse battery", "name": "One"
@@ -40,6 +40,13 @@ impl Client {
         let key = client.post("/v1/api-keys", json!({ "name": "tests", "permissions": "write" }));
         client.key = key["key"].as_str().unwrap_or_else(|| panic!("{key:#}")).to_owned();
         client
+    }
+
+    /// The server is killed without a word, and another is started on its data.
+    pub fn kill_and_start_again(&mut self) {
+        self.ferry.signal("KILL");
+        self.ferry.wait();
+        self.ferry = Ferry::start_in(&self.folder, &VARIABLES);
     }
 
     pub fn get(&self, path: &str) -> Value {

@@ -33,7 +33,7 @@ fn what_an_app_posts_is_stored_once() {
     let again = client.expect(200, "POST", "/v1/events", Some(&named));
     assert_eq!((&again["eventId"], &again["duplicate"]), (&event["eventId"], &json!(true)));
 
-    client.ferry.kill_and_start_again();
+    client.kill_and_start_again();
     let path = format!("/v1/events/{}", text(&event["eventId"]));
     let story = client.get(&path);
     assert_eq!((&story["origin"], &story["eventType"]), (&json!("trigger"), &json!("order.paid")));
