@@ -5,9 +5,11 @@
 //! store, and it never sends a key to another server than the one the key is for.
 
 pub mod contexts;
+pub mod errands;
 mod failure;
 mod line;
 pub mod local;
+mod names;
 pub mod place;
 mod query;
 

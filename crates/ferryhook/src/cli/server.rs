@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::config::{FlagsOf, StoreScope};
+
 #[derive(Debug, Clone, Default, Args)]
 pub struct ServerFlags {
     /// The server to ask, such as https://hooks.example.com [env: FERRYHOOK_URL] [default: where
@@ -15,4 +17,13 @@ pub struct ServerFlags {
     /// A login other than the current one [env: FERRYHOOK_CONTEXT]
     #[arg(long, value_name = "NAME", help_heading = "Server")]
     pub context: Option<String>,
+}
+
+/// A server, or the store itself.
+#[derive(Debug, Clone, Args)]
+pub struct WhereFlags {
+    #[command(flatten)]
+    pub server: ServerFlags,
+    #[command(flatten)]
+    pub store: FlagsOf<StoreScope>,
 }

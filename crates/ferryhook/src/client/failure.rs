@@ -1,6 +1,7 @@
 //! What can go wrong between a command and a server, in words that say what to do about it.
 
 use std::error::Error;
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use hyper::StatusCode;
@@ -40,6 +41,8 @@ pub enum Failure {
          FERRYHOOK_API_KEY to another"
     )]
     NotProven { server: String, detail: String },
+    #[error("{server} does not know this address with this password or code")]
+    BadLogin { server: String },
     #[error("{detail} `ferryhook whoami` shows who you are there")]
     Forbidden { detail: String },
     #[error("{what}")]
@@ -73,11 +76,18 @@ impl Failure {
         Self::NotFound { what: what.into() }
     }
 
+    /// The same, where nothing was found: says what it was that is not there.
+    pub fn about(self, what: &str, name: impl Display) -> Self {
+        match self {
+            Self::NotFound { .. } => Self::not_found(format!("there is no {what} {name}")),
+            other => other,
+        }
+    }
+
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
-            Self::NotSignedIn { .. } | Self::NotProven { .. } | Self::Forbidden { .. } => {
-                NOT_PROVEN
-            }
+            Self::NotSignedIn { .. } | Self::NotProven { .. } => NOT_PROVEN,
+            Self::BadLogin { .. } | Self::Forbidden { .. } => NOT_PROVEN,
             Self::NotFound { .. } => NOT_FOUND,
             _ => FAILED,
         })

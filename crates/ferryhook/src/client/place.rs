@@ -4,14 +4,20 @@
 //! where one would be if it ran. The key: `--api-key`, FERRYHOOK_API_KEY, or the one that belongs
 //! to that server and to no other.
 
+use std::path::Path;
+
 use anyhow::{Context as _, bail};
 use ferryhook_core::Secret;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::contexts::Contexts;
 use super::local::{self, Local};
-use super::{Client, Failure};
-use crate::cli::ServerFlags;
-use crate::config::{Config, Flags, Origin, Values};
+use super::{Client, Failure, errands};
+use crate::cli::{ServerFlags, WhereFlags};
+use crate::config::{Config, Flags, Origin, StoreKind, Values};
+use crate::desk::orders::Asked;
+use crate::desk::{self};
 
 const USUAL: &str = "http://127.0.0.1:8080";
 
@@ -35,6 +41,41 @@ pub enum Whom {
     Server(Client),
     /// The data itself, through the server that has it open or alone.
     Data(Box<(Config, Values)>),
+}
+
+impl Whom {
+    /// Whoever has the store open answers, or we do.
+    pub async fn ask<T: DeserializeOwned>(&self, asked: Asked) -> anyhow::Result<T> {
+        match self {
+            Self::Server(client) => understood(errands::run(client, asked).await?),
+            Self::Data(data) => desk::ask(&data.0, &data.1, asked).await,
+        }
+    }
+
+    /// The same without opening data that no server has open; `None` when nobody is there.
+    pub async fn ask_server<T: DeserializeOwned>(&self, asked: Asked) -> anyhow::Result<Option<T>> {
+        match self {
+            Self::Server(client) => understood(errands::run(client, asked).await?).map(Some),
+            Self::Data(data) => desk::ask_server(&data.0, &data.1, asked).await,
+        }
+    }
+
+    /// Where work waits for a server that is not there.
+    pub fn unattended(&self) -> Option<&Path> {
+        match self {
+            Self::Data(data) if data.0.store == StoreKind::Embedded => Some(&data.0.data),
+            _ => None,
+        }
+    }
+}
+
+fn understood<T: DeserializeOwned>(answer: Value) -> anyhow::Result<T> {
+    serde_json::from_value(answer).context("the answer is not understood")
+}
+
+/// Asks whomever the flags mean.
+pub async fn ask<T: DeserializeOwned>(flags: &WhereFlags, asked: Asked) -> anyhow::Result<T> {
+    whom(flags).await?.ask(asked).await
 }
 
 /// Connects a command that always needs a server.
@@ -87,7 +128,8 @@ pub async fn find(flags: &ServerFlags) -> anyhow::Result<Place> {
 
 /// For commands that can also do without a server. Whatever is said on the command line counts
 /// most, then what the environment says, then the file of the installation, then the login.
-pub async fn whom(flags: &ServerFlags, store: &Flags) -> anyhow::Result<Whom> {
+pub async fn whom(flags: &WhereFlags) -> anyhow::Result<Whom> {
+    let (flags, store) = (&flags.server, &flags.store.0);
     let store_flag = store.settings.keys().next();
     let server_flag = flags.server.is_some() || flags.context.is_some();
     if let (Some(setting), true) = (store_flag, server_flag) {
