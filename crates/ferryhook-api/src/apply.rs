@@ -1,10 +1,13 @@
 //! Apply: makes the stored sources and connections those that a manifest wants.
 //!
-//! Called by the command line, in the server's process where one runs. Everything is checked
-//! before anything is written; then each source with its connections is one commit. What is
-//! there already is left as it is, so a run that was interrupted is run again.
+//! Called by the command line, in the server's process where one runs, and by whoever posts a
+//! manifest to the API. Everything is checked before anything is written; then each source with
+//! its connections is one commit. What is there already is left as it is, so a run that was
+//! interrupted is run again.
 
 mod diff;
+mod hand;
+mod order;
 mod outcome;
 
 use std::collections::HashMap;
@@ -19,10 +22,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::manifest::{Complaint, Manifest, Secrets};
 use crate::owner::{self, Owner};
+use crate::problem::Problem;
 
 use diff::Difference;
+use hand::{Hand, Unwritten};
 
 pub(crate) use diff::{removal_edits, wanted_connection, wanted_source};
+pub use order::{ManifestOrder, apply};
 pub use outcome::{Change, Kind, Outcome, Thing, What};
 
 /// Counters are written beside us. Whoever is refused this often has another reason.
@@ -64,6 +70,8 @@ pub enum ApplyError {
          it again goes on from there: {cause}"
     )]
     Stopped { name: String, done: usize, cause: StoreError },
+    #[error("stopped at source {name:?}: {}", problem.detail())]
+    Refused { name: String, problem: Box<Problem> },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -84,38 +92,8 @@ pub async fn run(
     };
     // Without an owner there is nothing yet, and a dry run makes none.
     let owner = owner.unwrap_or_else(|| Owner { user: Id::new(env), account: Id::new(env) });
-    let mut present = read(store, owner).await?;
-    require_one_of_each_name(&present)?;
-
-    let mut outcome = Outcome::new(asked.dry_run);
-    let applying = Applying { store, owner, asked, bell };
-    for (done, spec) in manifest.sources.iter().enumerate() {
-        let was = present.iter().position(|existing| existing.source.name == spec.name);
-        let was = was.map(|place| present.swap_remove(place));
-        let differ = |was: Option<&Existing>| diff::source(spec, was, owner, asked.prune, env);
-        let difference = applying.make(was, differ).await.map_err(|cause| ApplyError::Stopped {
-            name: spec.name.clone(),
-            done,
-            cause,
-        })?;
-        outcome.add(difference);
-    }
-    present.sort_by(|one, other| one.source.name.cmp(&other.source.name));
-    for (gone, existing) in present.into_iter().enumerate() {
-        if !asked.prune {
-            outcome.left.push(Thing::source(&existing.source));
-            continue;
-        }
-        let name = existing.source.name.clone();
-        let differ = |was: Option<&Existing>| diff::removal(was, env);
-        let done = manifest.sources.len() + gone;
-        let difference = applying
-            .make(Some(existing), differ)
-            .await
-            .map_err(|cause| ApplyError::Stopped { name, done, cause })?;
-        outcome.add(difference);
-    }
-    Ok(outcome)
+    let applying = Applying { hand: Hand::Operator(store), owner, env, asked, bell };
+    applying.run(&manifest).await
 }
 
 /// A source with its connections, as they were read.
@@ -126,20 +104,49 @@ pub(crate) struct Existing {
 }
 
 struct Applying<'a> {
-    store: &'a Store,
+    hand: Hand<'a>,
     owner: Owner,
+    env: &'a Env,
     asked: &'a Asked,
     bell: &'a (dyn Fn(Changed) + Send + Sync),
 }
 
 impl Applying<'_> {
+    async fn run(&self, manifest: &Manifest) -> Result<Outcome, ApplyError> {
+        let Self { owner, env, asked, .. } = *self;
+        let mut present = read(self.hand.store(), owner).await?;
+        require_one_of_each_name(&present)?;
+
+        let mut outcome = Outcome::new(asked.dry_run);
+        for (done, spec) in manifest.sources.iter().enumerate() {
+            let was = present.iter().position(|existing| existing.source.name == spec.name);
+            let was = was.map(|place| present.swap_remove(place));
+            let differ = |was: Option<&Existing>| diff::source(spec, was, owner, asked.prune, env);
+            let made = self.make(was, differ).await;
+            outcome.add(made.map_err(|cause| cause.at(&spec.name, done))?);
+        }
+        present.sort_by(|one, other| one.source.name.cmp(&other.source.name));
+        for (gone, existing) in present.into_iter().enumerate() {
+            if !asked.prune {
+                outcome.left.push(Thing::source(&existing.source));
+                continue;
+            }
+            let name = existing.source.name.clone();
+            let differ = |was: Option<&Existing>| diff::removal(was, env);
+            let done = manifest.sources.len() + gone;
+            let made = self.make(Some(existing), differ).await;
+            outcome.add(made.map_err(|cause| cause.at(&name, done))?);
+        }
+        Ok(outcome)
+    }
+
     /// Writes the difference for one source. If somebody has written in between (a counter, as a
     /// rule), looks again and takes the difference to what is there then.
     async fn make(
         &self,
         mut was: Option<Existing>,
         differ: impl Fn(Option<&Existing>) -> Difference,
-    ) -> Result<Difference, StoreError> {
+    ) -> Result<Difference, Unwritten> {
         let mut tries = 1;
         loop {
             let difference = differ(was.as_ref());
@@ -147,20 +154,25 @@ impl Applying<'_> {
                 return Ok(difference);
             }
             match self.write(&difference).await {
-                Err(error) if error.is_refused() && tries < TRIES_MAX => tries += 1,
+                Err(Unwritten::Store(error)) if error.is_refused() && tries < TRIES_MAX => {
+                    tries += 1;
+                }
                 Err(error) => return Err(error),
                 Ok(()) => return Ok(difference),
             }
             if let Some(existing) = was {
-                was = read_again(self.store, self.owner, existing.source.id).await?;
+                was = read_again(self.hand.store(), self.owner, existing.source.id).await?;
             }
         }
     }
 
     /// One commit, unless more is deleted than fits beside the rest.
-    async fn write(&self, difference: &Difference) -> Result<(), StoreError> {
-        for edits in difference.edits.chunks(limits::batch::ACTIONS_MAX) {
-            self.store.sources().edit(edits).await?;
+    async fn write(&self, difference: &Difference) -> Result<(), Unwritten> {
+        let _turn = self.hand.room_for(difference).await?;
+        let store = self.hand.noting(difference);
+        // Beside them there may be a line of the audit log.
+        for edits in difference.edits.chunks(limits::batch::ACTIONS_MAX - 1) {
+            store.sources().edit(edits).await?;
             if let Some(changed) = changed(edits) {
                 let (source, connections) = (changed.source, changed.connections.len());
                 tracing::info!(source.id = %source, connections, "configuration changed");

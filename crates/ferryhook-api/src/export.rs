@@ -3,17 +3,23 @@
 //! Secrets stay where they are. In their place stands the name of a variable, for whoever applies
 //! the manifest to fill; the secret of a connection is left out, because apply leaves it alone.
 
+use axum::extract::State;
 use ferryhook_core::connection::{Method, OrderingPolicy, PipelineOrder};
 use ferryhook_core::dedup::EVENT_TYPE_SETTING;
 use ferryhook_core::destination_auth::DestinationAuth;
 use ferryhook_core::{Connection, Map, Secret, Source, connection, source, split};
 use ferryhook_store::{Store, StoreError, Stored};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+use utoipa::ToSchema;
 
 use crate::apply::{self, Existing};
+use crate::call::{ApiResult, Found};
+use crate::caller::Caller;
 use crate::manifest::Dialect;
-use crate::owner;
+use crate::owner::{self, Owner};
+use crate::problem::Problem;
+use crate::router::App;
 
 /// A header with one of these in its name holds something that is nobody's business.
 const SECRETIVE: [&str; 7] = ["auth", "cookie", "key", "pass", "secret", "signature", "token"];
@@ -26,12 +32,41 @@ pub enum ExportError {
     Unwritable(#[from] serde_saphyr::SerializeError),
 }
 
-/// All sources with their connections, by name.
+/// What would make it so again.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExportedManifest {
+    /// In YAML. In place of a secret stands the name of a variable.
+    pub manifest: String,
+}
+
+/// `GET /v1/export`
+pub async fn show(State(app): State<App>, caller: Caller) -> ApiResult<Found<ExportedManifest>> {
+    let owner = Owner { user: caller.owner(), account: caller.account() };
+    let manifest = of(&app.store, owner).await.map_err(|error| match error {
+        ExportError::Store(error) => error.into(),
+        error => {
+            tracing::error!(%error, "an account cannot be exported");
+            Problem::internal()
+        }
+    })?;
+    Ok(Found(ExportedManifest { manifest }))
+}
+
+/// All that the owner of the installation has.
 pub async fn run(store: &Store) -> Result<String, ExportError> {
-    let mut present = match owner::find(store).await? {
-        Some(owner) => apply::read(store, owner).await?,
-        None => Vec::new(),
-    };
+    match owner::find(store).await? {
+        Some(owner) => of(store, owner).await,
+        None => written_down(Vec::new()),
+    }
+}
+
+/// All sources with their connections, by name.
+async fn of(store: &Store, owner: Owner) -> Result<String, ExportError> {
+    written_down(apply::read(store, owner).await?)
+}
+
+fn written_down(mut present: Vec<Existing>) -> Result<String, ExportError> {
     present.sort_by(|one, other| one.source.name.cmp(&other.source.name));
     let sources: Vec<Json> = present.iter().map(written).collect();
     Ok(serde_saphyr::to_string(&json!({ "sources": sources }))?)

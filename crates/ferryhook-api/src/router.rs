@@ -23,9 +23,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, auth, claims, connections, dead_letters, docs, erasures, events,
-    invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens,
-    whoami,
+    accounts, activities, apply, auth, claims, connections, dead_letters, docs, erasures, events,
+    export, invitations, keys, members, openapi, providers, rejections, replays, request, sources,
+    tokens, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -107,6 +107,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/sources/{sourceId}/pause", "sources.pause", Role(Member), "Holds what a source takes in.", sources::pause),
         post("/v1/sources/{sourceId}/resume", "sources.resume", Role(Member), "Lets go what a source has held.", sources::resume),
         post("/v1/sources/{sourceId}/rotate-secret", "sources.rotateSecret", Role(Member), "Changes the secret a provider signs with; the old one counts for a day.", sources::rotate_secret),
+        post("/v1/sources/{sourceId}/sign", "sources.sign", Role(Member), "Signs a sample as the source's provider would.", sources::sign),
         get("/v1/sources/{sourceId}/connections", "connections.list", Role(Viewer), "Lists the connections of a source.", connections::list),
         post("/v1/sources/{sourceId}/connections", "connections.create", Role(Member), "Makes a connection from a source to a destination.", connections::create),
         get("/v1/sources/{sourceId}/events", "events.listOfSource", Role(Viewer), "Lists the events of a source.", events::list_of_source),
@@ -142,6 +143,8 @@ pub fn routes() -> Vec<Route> {
         post("/v1/dead-letters/redrive", "deadLetters.redrive", Role(Member), "Processes dead letters once more.", dead_letters::redrive),
         get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
 
+        post("/v1/apply", "configuration.apply", Role(Member), "Makes sources and connections what a manifest says.", apply::apply),
+        get("/v1/export", "configuration.export", Role(Viewer), "Writes sources and connections down as a manifest.", export::show),
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
         post("/v1/ledger/release", "ledger.release", Role(Member), "Gives a claim back undone.", claims::release),

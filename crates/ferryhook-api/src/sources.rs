@@ -1,6 +1,7 @@
 //! Sources: the addresses that senders post to.
 
 mod change;
+mod sign;
 mod view;
 
 use axum::extract::State;
@@ -30,7 +31,8 @@ use crate::router::App;
 use crate::settings::{self, Patch, Written};
 use crate::visit::details;
 
-pub(crate) use change::{change, ring};
+pub(crate) use change::{change, require_room, ring};
+pub use sign::{SampleRequest, SignedSample, sign};
 pub use view::{NewSource, SourceView, Standing};
 
 /// Which sources are wanted.

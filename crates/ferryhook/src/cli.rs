@@ -1,5 +1,9 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod live;
+mod resources;
+mod server;
+mod session;
 mod signature;
 mod words;
 
@@ -13,6 +17,15 @@ use ferryhook_core::{Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use live::{Diff, Send, Tail, Trigger};
+pub use resources::{
+    ApiKeyCreate, ApiKeyRevoke, ApiKeysCommand, ConnectionCreate, ConnectionDelete, ConnectionOf,
+    ConnectionRotate, ConnectionSettings, ConnectionTest, ConnectionUpdate, ConnectionsCommand,
+    ConnectionsList, ListAll, Scope, SourceCreate, SourceDelete, SourceOf, SourceRotate,
+    SourceSettings, SourceUpdate, SourcesCommand, With,
+};
+pub use server::{ServerFlags, WhereFlags};
+pub use session::{ContextCommand, Login, Logout, Whoami};
 pub use signature::{SignatureCommand, SignatureProviders, SignatureSign, SignatureVerify};
 pub use words::Moment;
 
@@ -39,9 +52,25 @@ pub enum Command {
     /// --dry-run has found something to change.
     Apply(Apply),
     /// Print sources and connections as a file for `apply`, without their secrets.
-    Export(FlagsOf<StoreScope>),
+    Export(WhereFlags),
+    /// Say what `apply` would change. Exits with 2 when there is something.
+    Diff(Diff),
+    /// Look after sources: the addresses that senders post to.
+    #[command(subcommand, visible_alias = "source")]
+    Sources(SourcesCommand),
+    /// Look after connections: the ways from a source to its destinations.
+    #[command(subcommand, visible_alias = "connection")]
+    Connections(ConnectionsCommand),
+    /// Send one request to a source.
+    Send(Send),
+    /// Send a sample as a provider would, signed with the source's secret.
+    Trigger(Trigger),
+    /// Watch events as they come.
+    ///
+    /// A server that goes away is waited for. Ends with 130 when it is interrupted.
+    Tail(Tail),
     /// Look at events and at what became of them.
-    #[command(subcommand)]
+    #[command(subcommand, visible_alias = "event")]
     Events(EventsCommand),
     /// Say why an event went where it went: what the ledger said, each clause of each connection's
     /// filter with the value it saw, what the transform changed, how long each attempt took.
@@ -71,6 +100,31 @@ pub enum Command {
     /// Look after the keys that secrets are sealed with.
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Look after API keys of an account.
+    #[command(subcommand)]
+    ApiKeys(ApiKeysCommand),
+    /// Log in to a server. A key is kept for the next time, never the password.
+    ///
+    /// The server on this machine needs no login: whoever can read its data is let in.
+    Login(Login),
+    /// Log out, and have the server revoke the key that `login` has made.
+    Logout(Logout),
+    /// Say who you are to the server, and in which account.
+    Whoami(Whoami),
+    /// List the servers you have logged in to, or change the current one.
+    #[command(subcommand)]
+    Context(ContextCommand),
+    /// Print a script that completes commands, for a shell to read.
+    #[command(visible_alias = "completion")]
+    Completions {
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of ferryhook, or of one command.
+    Man {
+        #[arg(value_name = "COMMAND")]
+        command: Vec<String>,
+    },
     /// Copy the embedded store into a new directory, also while a server runs on it.
     Backup(Backup),
     /// Make a data directory from a backup, checking every file.
@@ -115,7 +169,7 @@ pub struct Apply {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -123,7 +177,29 @@ pub enum EventsCommand {
     /// List events, newest first.
     List(EventsList),
     /// Show one event with its deliveries and every attempt.
+    #[command(visible_alias = "get")]
     Show(EventsShow),
+    /// Print the bytes an event brought.
+    Body(EventsBody),
+    /// List events that have a text in their body or headers, newest first.
+    Search(EventsSearch),
+}
+
+#[derive(Debug, Args)]
+pub struct EventsBody {
+    #[arg(value_name = "EVENT")]
+    pub event: Id<Event>,
+    #[command(flatten)]
+    pub flags: WhereFlags,
+}
+
+#[derive(Debug, Args)]
+pub struct EventsSearch {
+    /// In any case of letters.
+    #[arg(value_name = "TEXT")]
+    pub text: String,
+    #[command(flatten)]
+    pub list: EventsList,
 }
 
 #[derive(Debug, Args)]
@@ -137,7 +213,7 @@ pub struct EventsList {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 /// Which events are meant.
@@ -172,7 +248,7 @@ pub struct EventsShow {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -183,7 +259,7 @@ pub struct Explain {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -235,7 +311,7 @@ pub struct RejectionsList {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -248,7 +324,7 @@ pub struct RejectionsShow {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -265,7 +341,7 @@ pub struct RejectionsReadmit {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -310,7 +386,7 @@ pub struct ReplayAsked {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -332,7 +408,7 @@ pub struct ReplayList {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -343,7 +419,7 @@ pub struct ReplayOf {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -383,7 +459,7 @@ pub struct EraseAsked {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -404,7 +480,7 @@ pub struct EraseOf {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -428,7 +504,7 @@ pub struct DeadLettersList {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Args)]
@@ -442,7 +518,7 @@ pub struct Redrive {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub flags: FlagsOf<StoreScope>,
+    pub flags: WhereFlags,
 }
 
 #[derive(Debug, Subcommand)]

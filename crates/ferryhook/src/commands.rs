@@ -1,25 +1,37 @@
 //! One file per command.
 
+mod api_keys;
 mod apply;
 mod backup;
 mod bench;
 mod columns;
+mod completions;
 mod config;
+mod connections;
+mod context;
 mod dead_letters;
 mod dev;
 mod erase;
 mod events;
 mod explain;
 mod export;
+mod facts;
+mod given;
 mod input;
 mod keys;
+mod login;
 mod rejections;
 mod replay;
 mod restore;
 mod schema;
+mod send;
 mod serve;
 mod signature;
+mod sources;
+mod tail;
+mod trigger;
 mod what_if;
+mod whoami;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -40,6 +52,19 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
         Command::Export(flags) => export::run(&flags)?,
+        Command::Diff(asked) => return apply::diff(asked),
+        Command::Sources(command) => return sources::run(&command),
+        Command::Connections(command) => return connections::run(&command),
+        Command::Send(asked) => send::run(&asked)?,
+        Command::Trigger(asked) => trigger::run(&asked)?,
+        Command::Tail(asked) => return tail::run(&asked),
+        Command::ApiKeys(command) => api_keys::run(&command)?,
+        Command::Login(asked) => login::run(&asked)?,
+        Command::Logout(asked) => context::log_out(&asked)?,
+        Command::Whoami(asked) => whoami::run(&asked)?,
+        Command::Context(command) => context::run(&command)?,
+        Command::Completions { shell } => completions::run(shell)?,
+        Command::Man { command } => completions::man(&command)?,
         Command::Events(command) => return events::run(&command),
         Command::Explain(asked) => return explain::run(&asked),
         Command::WhatIf(asked) => return what_if::run(&asked),

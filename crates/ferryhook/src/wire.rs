@@ -201,6 +201,7 @@ fn control(
         bell,
         turns: Turns::default(),
         desk,
+        url: config.local_url(),
     };
     match Control::listen(&config.data, handlers) {
         Ok(control) => {

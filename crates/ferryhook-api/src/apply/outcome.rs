@@ -4,11 +4,14 @@ use std::fmt;
 
 use ferryhook_core::{Connection, Secret, Source};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::diff::Difference;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What a manifest has changed, or would.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Applied)]
 pub struct Outcome {
     pub dry_run: bool,
     pub changes: Vec<Change>,
@@ -18,8 +21,9 @@ pub struct Outcome {
     pub unchanged: usize,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AppliedChange)]
 pub struct Change {
     pub what: What,
     #[serde(flatten)]
@@ -29,19 +33,23 @@ pub struct Change {
     pub fields: Vec<String>,
     /// One that we made up. Nobody is told a second time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub signing_secret: Option<Secret>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AppliedWhat)]
 pub enum What {
     Created,
     Changed,
     Deleted,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A source or a connection, by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AppliedThing)]
 pub struct Thing {
     pub kind: Kind,
     /// The name of the source, also for its connections.
@@ -53,8 +61,9 @@ pub struct Thing {
     pub id: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AppliedKind)]
 pub enum Kind {
     Source,
     Connection,

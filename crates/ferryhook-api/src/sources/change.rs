@@ -102,7 +102,7 @@ pub(crate) fn ring(app: &App, edits: &[Edit]) {
 /// The plan may say how many sources an account has. Whoever makes one then holds the turn until it
 /// is made, so that two who come at once do not both get the last place. Where there is room for
 /// any number, nobody waits for anybody's commit.
-pub(super) async fn require_room<'a>(
+pub(crate) async fn require_room<'a>(
     app: &'a App,
     caller: &Caller,
 ) -> ApiResult<Option<MutexGuard<'a, ()>>> {

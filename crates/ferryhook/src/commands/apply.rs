@@ -10,14 +10,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
-use ferryhook_api::apply::{self, Asked, Outcome};
+use ferryhook_api::apply::{self, Asked, ManifestOrder, Outcome};
 use ferryhook_api::manifest::{self, Secrets};
 use ferryhook_core::{Env, Secret, limits};
 use ferryhook_net::client::Guard;
 
 use super::runtime;
-use crate::cli::Apply;
-use crate::config::{Config, StoreKind};
+use crate::cli::{Apply, Diff};
+use crate::client::place::{self, Whom};
+use crate::config::{Config, StoreKind, Values};
 use crate::control::{self, Request};
 use crate::storage;
 
@@ -25,11 +26,8 @@ use crate::storage;
 const SOMETHING_TO_CHANGE: u8 = 2;
 
 pub fn run(command: &Apply) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
-    if config.store == StoreKind::Memory {
-        let origin = values.origin("store");
-        bail!("the memory store (setting store, from {origin}) keeps nothing to apply to");
-    }
+    let runtime = runtime()?;
+    let whom = runtime.block_on(place::whom(&command.flags))?;
     let text = read(&command.file)?;
     let asked = Asked {
         file: match is_stdin(&command.file) {
@@ -41,7 +39,7 @@ pub fn run(command: &Apply) -> anyhow::Result<ExitCode> {
         dry_run: command.dry_run,
         prune: command.prune,
     };
-    let outcome = runtime()?.block_on(apply(&config, asked))?;
+    let outcome = runtime.block_on(apply(&whom, asked))?;
     let mut out = std::io::stdout().lock();
     match command.json {
         true => writeln!(out, "{}", serde_json::to_string(&outcome)?)?,
@@ -53,7 +51,33 @@ pub fn run(command: &Apply) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn apply(config: &Config, asked: Asked) -> anyhow::Result<Outcome> {
+/// `ferryhook diff`: the same without doing it.
+pub fn diff(asked: Diff) -> anyhow::Result<ExitCode> {
+    let Diff { file, prune, json, flags } = asked;
+    run(&Apply { file, dry_run: true, prune, json, flags })
+}
+
+async fn apply(whom: &Whom, asked: Asked) -> anyhow::Result<Outcome> {
+    match whom {
+        Whom::Server(client) => {
+            let order = ManifestOrder {
+                manifest: asked.text,
+                file: Some(asked.file),
+                secrets: asked.secrets,
+                dry_run: asked.dry_run,
+                prune: asked.prune,
+            };
+            Ok(client.post("/v1/apply", &order).await?)
+        }
+        Whom::Data(data) => apply_here(&data.0, &data.1, asked).await,
+    }
+}
+
+async fn apply_here(config: &Config, values: &Values, asked: Asked) -> anyhow::Result<Outcome> {
+    if config.store == StoreKind::Memory {
+        let origin = values.origin("store");
+        bail!("the memory store (setting store, from {origin}) keeps nothing to apply to");
+    }
     let request = Request::Apply(asked.clone());
     if config.store == StoreKind::Embedded
         && let Some(outcome) = control::ask(&config.data, &request).await?

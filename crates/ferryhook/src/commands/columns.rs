@@ -1,5 +1,7 @@
 //! Tables for people: columns as wide as what is in them.
 
+use serde::Serialize;
+
 /// A table with a line of headings.
 #[derive(Debug)]
 pub struct Columns {
@@ -43,6 +45,12 @@ pub fn plain(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The word for it that the API has.
+pub fn word(value: &impl Serialize) -> String {
+    let word = serde_json::to_value(value).unwrap_or_default();
+    word.as_str().map(plain).unwrap_or_default()
 }
 
 /// A dash where there is nothing.

@@ -10,8 +10,7 @@ use ferryhook_api::page::Page;
 use super::columns::{Columns, or_dash, plain};
 use super::{answered, print_json, runtime};
 use crate::cli::{DeadLettersCommand, DeadLettersList, Redrive};
-use crate::config::Config;
-use crate::desk;
+use crate::client::place;
 use crate::desk::orders::Asked;
 
 pub fn run(command: &DeadLettersCommand) -> anyhow::Result<ExitCode> {
@@ -23,9 +22,8 @@ pub fn run(command: &DeadLettersCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn list(command: &DeadLettersList) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListDeadLetters { limit: command.limit.into() };
-    let answer = runtime()?.block_on(desk::ask::<Page<EventLine>>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Page<EventLine>>(&command.flags, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
@@ -55,9 +53,8 @@ fn print_list(list: &Page<EventLine>) -> anyhow::Result<()> {
 }
 
 fn deliveries(command: &DeadLettersList) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListFailures { limit: command.limit.into() };
-    let answer = runtime()?.block_on(desk::ask::<Page<DeliveryLine>>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Page<DeliveryLine>>(&command.flags, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_deliveries(&list),
@@ -90,9 +87,8 @@ fn print_deliveries(list: &Page<DeliveryLine>) -> anyhow::Result<()> {
 }
 
 fn redrive(command: &Redrive) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::Redrive(command.events.clone());
-    let answer = runtime()?.block_on(desk::ask::<Redriven>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Redriven>(&command.flags, asked));
     let complete = answer.as_ref().is_ok_and(|told| told.refused.is_empty());
     let code = answered(answer, |told| match command.json {
         true => print_json(&told),

@@ -11,13 +11,15 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Context, ensure};
 use ferryhook_api::auth::{Signup, setup};
+use ferryhook_api::limiter::Rates;
 use ferryhook_core::Env;
 use ferryhook_net::client::Guard;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use tokio::net::TcpListener;
 
 use crate::cli::Dev;
-use crate::config::{Config, Origin, Values};
+use crate::client::local;
+use crate::config::{Config, Origin, StoreKind, Values};
 use crate::server::{self, Signals};
 use crate::telemetry;
 use crate::wire::{Purpose, wire};
@@ -46,6 +48,10 @@ pub fn run(asked: &Dev) -> anyhow::Result<()> {
     if *values.origin("signup") == Origin::Default {
         // One person at one machine: there is nobody to keep out.
         config.sign_in.signup = Signup::Open;
+    }
+    if *values.origin("api.requestsPerMinute") == Origin::Default {
+        // Who watches and types and clicks at the same time uses one key for all of it.
+        config.api_rates = Rates { of_key: None, of_person: None };
     }
     let lines = Lines::to_stdout();
     telemetry::log(log_filter(&config, &values, lines));
@@ -80,6 +86,10 @@ async fn dev(config: &Config, lines: Lines, no_demo: bool) -> anyhow::Result<()>
     let sources = demo::look(&wired.store).await?;
     let setup = setup::link(&wired.store, &env, &config.base_url()).await?;
     lines.start(&Startup::new(config, busy, setup, &sources));
+
+    if config.store == StoreKind::Embedded {
+        local::note(&config.data);
+    }
 
     let (happenings, stop) = (wired.courier.listen(), wired.tasks.stopping());
     wired.tasks.spawn("lines", lines.tell(env, happenings, stop));

@@ -19,9 +19,9 @@ use tokio::runtime::Runtime;
 
 use super::{answered, input, print_json, runtime};
 use crate::cli::{Cli, Erase, EraseAsked};
-use crate::config::{Config, StoreKind, Values};
+use crate::client::place::{self, Whom};
+use crate::desk::orders;
 use crate::desk::orders::Asked;
-use crate::desk::{self, orders};
 
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -42,10 +42,10 @@ fn ask(asked: &EraseAsked) -> anyhow::Result<ExitCode> {
             None => cli.error(ErrorKind::MissingRequiredArgument, wrong).exit(),
         }
     }
-    let (config, values) = Config::load(&asked.flags.0)?;
     let order = order(asked)?;
     let runtime = runtime()?;
-    let count = match runtime.block_on(count_all(&order, &config, &values)) {
+    let whom = runtime.block_on(place::whom(&asked.flags))?;
+    let count = match runtime.block_on(count_all(&order, &whom)) {
         Ok(count) => count,
         refused => return answered(refused, |_| Ok(())),
     };
@@ -64,15 +64,15 @@ fn ask(asked: &EraseAsked) -> anyhow::Result<ExitCode> {
     if !asked.yes && !agreed()? {
         return Ok(ExitCode::FAILURE);
     }
-    let answer = runtime.block_on(desk::ask(&config, &values, Asked::Erase(order)));
+    let answer = runtime.block_on(whom.ask(Asked::Erase(order)));
     let job: ErasureJob = match answer {
         Ok(job) => job,
         refused => return answered(refused, |_: ErasureJob| Ok(())),
     };
-    if job.waits_for_server && config.store == StoreKind::Embedded {
+    if job.waits_for_server && whom.unattended().is_some() {
         return answered(Ok(job), |job| show(asked, &job));
     }
-    wait(&runtime, asked, job, &config, &values)
+    wait(&runtime, asked, job, &whom)
 }
 
 /// What the flags mean at this moment.
@@ -95,16 +95,12 @@ fn order(asked: &EraseAsked) -> anyhow::Result<orders::Erase> {
 }
 
 /// One look after the other: the server looks at so many at a time.
-async fn count_all(
-    order: &orders::Erase,
-    config: &Config,
-    values: &Values,
-) -> anyhow::Result<Count> {
+async fn count_all(order: &orders::Erase, whom: &Whom) -> anyhow::Result<Count> {
     let mut all = Count { matched: 0, looked_at: 0, next: None };
     let mut after: Option<Position> = None;
     loop {
         let order = Asked::CountErasure(order.clone(), after);
-        let count: Count = desk::ask(config, values, order).await?;
+        let count: Count = whom.ask(order).await?;
         all.matched += count.matched;
         all.looked_at += count.looked_at;
         if count.next.is_none() || count.next == after {
@@ -127,10 +123,9 @@ fn wait(
     runtime: &Runtime,
     asked: &EraseAsked,
     begun: ErasureJob,
-    config: &Config,
-    values: &Values,
+    whom: &Whom,
 ) -> anyhow::Result<ExitCode> {
-    let ended = runtime.block_on(until_gone(begun, config, values));
+    let ended = runtime.block_on(until_gone(begun, whom));
     if stderr().is_terminal() {
         let _ = write!(stderr(), "\r\x1b[K");
     }
@@ -139,11 +134,7 @@ fn wait(
     Ok(if complete || code != ExitCode::SUCCESS { code } else { ExitCode::FAILURE })
 }
 
-async fn until_gone(
-    begun: ErasureJob,
-    config: &Config,
-    values: &Values,
-) -> anyhow::Result<ErasureJob> {
+async fn until_gone(begun: ErasureJob, whom: &Whom) -> anyhow::Result<ErasureJob> {
     let id = begun.erasure_id;
     let mut job = begun;
     while !job.is_gone {
@@ -151,7 +142,7 @@ async fn until_gone(
             let _ = write!(stderr(), "\r\x1b[K{}: {}", job.state, jobs::line(&job));
         }
         tokio::time::sleep(LOOK_EVERY).await;
-        let asked = desk::ask_server(config, values, Asked::ShowErasure(id)).await?;
+        let asked = whom.ask_server(Asked::ShowErasure(id)).await?;
         let gone = || anyhow!("the server has stopped; erasure {id} goes on with the next");
         job = asked.ok_or_else(gone)?;
         if job.waits_for_server {

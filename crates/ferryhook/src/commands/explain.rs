@@ -14,14 +14,12 @@ use super::columns::plain;
 use super::events::story;
 use super::{answered, print_json, runtime};
 use crate::cli::Explain;
-use crate::config::Config;
+use crate::client::place;
 use crate::desk::orders::Asked;
-use crate::desk::{self};
 
 pub fn run(command: &Explain) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::Explain(command.event);
-    let answer = runtime()?.block_on(desk::ask::<Explanation>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Explanation>(&command.flags, asked));
     answered(answer, |explanation| match command.json {
         true => print_json(&explanation),
         false => Ok(write!(std::io::stdout().lock(), "{}", tell(&explanation))?),
@@ -72,7 +70,7 @@ fn ledger(explanation: &Explanation) -> String {
     }
 }
 
-fn told(explained: &Explained) -> String {
+pub fn told(explained: &Explained) -> String {
     let mut text = format!("\nconnection  {}: ", plain(&explained.connection));
     text.push_str(&match &explained.verdict {
         Verdict::Delivered => "wanted".to_owned(),

@@ -2,17 +2,27 @@
 
 use std::io::Write;
 
-use ferryhook_api::export;
+use ferryhook_api::export::{self, ExportedManifest};
 use ferryhook_core::Env;
 
 use super::runtime;
-use crate::config::{Config, FlagsOf, StoreKind, StoreScope};
+use crate::cli::WhereFlags;
+use crate::client::place::{self, Whom};
+use crate::config::{Config, StoreKind};
 use crate::control::{self, Request};
 use crate::storage;
 
-pub fn run(flags: &FlagsOf<StoreScope>) -> anyhow::Result<()> {
-    let (config, _) = Config::load(&flags.0)?;
-    let text = runtime()?.block_on(export(&config))?;
+pub fn run(flags: &WhereFlags) -> anyhow::Result<()> {
+    let text = runtime()?.block_on(async {
+        match place::whom(flags).await? {
+            Whom::Server(client) => {
+                let exported: ExportedManifest = client.get("/v1/export").await?;
+                Ok(exported.manifest)
+            }
+            Whom::Data(data) => export(&data.0).await,
+        }
+    });
+    let text: String = text?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
 }

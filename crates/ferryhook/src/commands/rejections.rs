@@ -11,8 +11,7 @@ use ferryhook_core::rejection::Cause;
 use super::columns::{Columns, or_dash, plain};
 use super::{answered, print_json, runtime};
 use crate::cli::{RejectionsCommand, RejectionsList, RejectionsReadmit, RejectionsShow};
-use crate::config::Config;
-use crate::desk;
+use crate::client::place;
 use crate::desk::orders::{Asked, Readmit, Refused};
 
 /// Some of what should have been let in stayed out.
@@ -27,11 +26,10 @@ pub fn run(command: &RejectionsCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn list(command: &RejectionsList) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let RejectionsList { source, cause, limit, .. } = command;
     let asked = Refused { source: source.clone(), cause: *cause, limit: usize::from(*limit) };
     let asked = Asked::ListRejections(asked);
-    let answer = runtime()?.block_on(desk::ask::<Page<RejectionLine>>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Page<RejectionLine>>(&command.flags, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
@@ -62,10 +60,9 @@ fn print_list(list: &Page<RejectionLine>) -> anyhow::Result<()> {
 }
 
 fn show(command: &RejectionsShow) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let (source, id) = (command.source.clone(), command.rejection);
     let asked = Asked::ShowRejection { source, id };
-    let answer = runtime()?.block_on(desk::ask::<RejectionStory>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<RejectionStory>(&command.flags, asked));
     answered(answer, |story| match command.json {
         true => print_json(&story),
         false => print_story(&story),
@@ -104,11 +101,10 @@ fn print_story(story: &RejectionStory) -> anyhow::Result<()> {
 }
 
 fn readmit(command: &RejectionsReadmit) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let RejectionsReadmit { source, rejections, cause, .. } = command;
     let order = Readmit { source: source.clone(), ids: rejections.clone(), cause: *cause };
     let asked = Asked::Readmit(order);
-    let answer = runtime()?.block_on(desk::ask::<Readmitted>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Readmitted>(&command.flags, asked));
     let stayed_out = answer.as_ref().is_ok_and(|told| !told.refused.is_empty());
     let code = answered(answer, |told| match command.json {
         true => print_json(&told),

@@ -14,13 +14,13 @@ use ferryhook_api::replays::{ReplayJob, ReplayTold, What};
 use ferryhook_core::replay::Position;
 use ferryhook_core::{Event, Id, limits};
 use ferryhook_store::search::Count;
+use tokio::runtime::Runtime;
 
 use super::columns::plain;
 use super::events::wanted;
 use super::{answered, input, print_json, runtime};
 use crate::cli::{Cli, Replay, ReplayAsked, Which};
-use crate::config::{Config, Values};
-use crate::desk;
+use crate::client::place::{self, Whom};
 use crate::desk::orders::{Asked, ReplayMany, ReplayOne};
 
 /// An id and what may stand around it, for as many as a replay may name.
@@ -35,9 +35,10 @@ pub fn run(command: &Replay) -> anyhow::Result<ExitCode> {
 
 fn ask(asked: &ReplayAsked) -> anyhow::Result<ExitCode> {
     require_sense(asked);
-    let (config, values) = Config::load(&asked.flags.0)?;
+    let runtime = runtime()?;
+    let whom = runtime.block_on(place::whom(&asked.flags))?;
     if let ([event], None, false) = (&asked.events[..], &asked.file, asked.dry_run) {
-        return one(asked, *event, &config, &values);
+        return one(&runtime, asked, *event, &whom);
     }
     let mut ids = asked.events.clone();
     if let Some(file) = &asked.file {
@@ -51,8 +52,8 @@ fn ask(asked: &ReplayAsked) -> anyhow::Result<ExitCode> {
         rate_per_second: asked.rate,
     };
     match asked.dry_run {
-        true => count(asked, order, &config, &values),
-        false => many(asked, order, &config, &values),
+        true => count(&runtime, asked, order, &whom),
+        false => many(&runtime, asked, order, &whom),
     }
 }
 
@@ -84,13 +85,13 @@ fn require_sense(asked: &ReplayAsked) {
 }
 
 fn one(
+    runtime: &Runtime,
     asked: &ReplayAsked,
     event: Id<Event>,
-    config: &Config,
-    values: &Values,
+    whom: &Whom,
 ) -> anyhow::Result<ExitCode> {
     let order = Asked::Replay(ReplayOne { event, to: asked.to.clone() });
-    let answer = runtime()?.block_on(desk::ask::<ReplayTold>(config, values, order));
+    let answer = runtime.block_on(whom.ask::<ReplayTold>(order));
     answered(answer, |told| match asked.json {
         true => print_json(&told),
         false => print_told(&told),
@@ -120,12 +121,12 @@ fn print_told(told: &ReplayTold) -> anyhow::Result<()> {
 }
 
 fn count(
+    runtime: &Runtime,
     asked: &ReplayAsked,
     order: ReplayMany,
-    config: &Config,
-    values: &Values,
+    whom: &Whom,
 ) -> anyhow::Result<ExitCode> {
-    let counted = runtime()?.block_on(count_all(order, config, values));
+    let counted = runtime.block_on(count_all(order, whom));
     answered(counted, |count| match asked.json {
         true => print_json(&serde_json::json!({
             "matched": count.matched,
@@ -141,12 +142,12 @@ fn count(
 }
 
 /// One look after the other: the server looks at so many at a time.
-async fn count_all(order: ReplayMany, config: &Config, values: &Values) -> anyhow::Result<Count> {
+async fn count_all(order: ReplayMany, whom: &Whom) -> anyhow::Result<Count> {
     let mut all = Count { matched: 0, looked_at: 0, next: None };
     let mut after: Option<Position> = None;
     loop {
         let order = Asked::CountReplay(order.clone(), after);
-        let count: Count = desk::ask(config, values, order).await?;
+        let count: Count = whom.ask(order).await?;
         all.matched += count.matched;
         all.looked_at += count.looked_at;
         if count.next.is_none() || count.next == after {
@@ -157,14 +158,13 @@ async fn count_all(order: ReplayMany, config: &Config, values: &Values) -> anyho
 }
 
 fn many(
+    runtime: &Runtime,
     asked: &ReplayAsked,
     order: ReplayMany,
-    config: &Config,
-    values: &Values,
+    whom: &Whom,
 ) -> anyhow::Result<ExitCode> {
-    let runtime = runtime()?;
     let order = Asked::ReplayMany(order);
-    let answer = runtime.block_on(desk::ask::<ReplayJob>(config, values, order));
+    let answer = runtime.block_on(whom.ask::<ReplayJob>(order));
     let job = match answer {
         Ok(job) if asked.wait => job,
         answer => {
@@ -174,11 +174,13 @@ fn many(
             });
         }
     };
-    if job.waits_for_server && config.store == crate::config::StoreKind::Embedded {
+    if job.waits_for_server
+        && let Some(data) = whom.unattended()
+    {
         jobs::print_begun(&job)?;
-        bail!("no server runs on {}, so there is nothing to wait for", config.data.display());
+        bail!("no server runs on {}, so there is nothing to wait for", data.display());
     }
-    wait::wait(&runtime, job, asked.json, config, values)
+    wait::wait(runtime, job, asked.json, whom)
 }
 
 fn read_ids(file: &Path) -> anyhow::Result<Vec<Id<Event>>> {

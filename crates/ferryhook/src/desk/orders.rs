@@ -107,6 +107,9 @@ pub struct Wanted {
     pub event_type: Option<String>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
+    /// Somewhere in their body or headers.
+    #[serde(default)]
+    pub text: Option<String>,
     pub limit: usize,
 }
 

@@ -3,7 +3,7 @@
 use ferryhook_api::connections::{self, Extent, Tried};
 use ferryhook_api::dead_letters::{self, Redriven, SUSPECTS};
 use ferryhook_api::events::list::{self, Only};
-use ferryhook_api::events::{self, DeliveryLine, EventLine, EventStory, Explanation};
+use ferryhook_api::events::{self, DeliveryLine, EventLine, EventStory, Explanation, Text};
 use ferryhook_api::manifest::Rules;
 use ferryhook_api::page::Page;
 use ferryhook_api::rejections::{self, Readmitted, RejectionLine, RejectionStory};
@@ -71,7 +71,10 @@ impl Desk {
     async fn list_events(&self, account: Id<Account>, wanted: &Wanted) -> Answer<Page<EventLine>> {
         let wanted = list::Wanted {
             filter: self.filter(account, wanted).await?,
-            only: Only::Everything,
+            only: match &wanted.text {
+                Some(text) => Only::Having(Text::new(text)),
+                None => Only::Everything,
+            },
             slice: newest(wanted.limit),
             looked_at_max: LOOKED_AT_MAX,
         };

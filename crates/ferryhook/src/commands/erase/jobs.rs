@@ -7,10 +7,9 @@ use ferryhook_api::erasures::ErasureJob;
 use ferryhook_api::page::Page;
 
 use crate::cli::{EraseCommand, EraseOf, ReplayList as Listed};
+use crate::client::place;
 use crate::commands::columns::{Columns, plain};
 use crate::commands::{answered, print_json, runtime};
-use crate::config::Config;
-use crate::desk;
 use crate::desk::orders::Asked;
 
 pub fn run(command: &EraseCommand) -> anyhow::Result<ExitCode> {
@@ -22,9 +21,8 @@ pub fn run(command: &EraseCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn list(command: &Listed) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListErasures { limit: command.limit.into() };
-    let answer = runtime()?.block_on(desk::ask::<Page<ErasureJob>>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Page<ErasureJob>>(&command.flags, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
@@ -66,8 +64,7 @@ fn meant(job: &ErasureJob) -> String {
 }
 
 fn show(command: &EraseOf, asked: Asked) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
-    let answer = runtime()?.block_on(desk::ask::<ErasureJob>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<ErasureJob>(&command.flags, asked));
     answered(answer, |job| match command.json {
         true => print_json(&job),
         false => print_job(&job),

@@ -7,10 +7,9 @@ use ferryhook_api::page::Page;
 use ferryhook_api::replays::ReplayJob;
 
 use crate::cli::{ReplayCommand, ReplayList as Listed, ReplayOf};
+use crate::client::place;
 use crate::commands::columns::{Columns, plain};
 use crate::commands::{answered, print_json, runtime};
-use crate::config::Config;
-use crate::desk;
 use crate::desk::orders::Asked;
 
 pub fn run(command: &ReplayCommand) -> anyhow::Result<ExitCode> {
@@ -22,9 +21,8 @@ pub fn run(command: &ReplayCommand) -> anyhow::Result<ExitCode> {
 }
 
 fn list(command: &Listed) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
     let asked = Asked::ListReplays { limit: command.limit.into() };
-    let answer = runtime()?.block_on(desk::ask::<Page<ReplayJob>>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<Page<ReplayJob>>(&command.flags, asked));
     answered(answer, |list| match command.json {
         true => print_json(&list),
         false => print_list(&list),
@@ -60,8 +58,7 @@ fn print_list(list: &Page<ReplayJob>) -> anyhow::Result<()> {
 }
 
 fn show(command: &ReplayOf, asked: Asked) -> anyhow::Result<ExitCode> {
-    let (config, values) = Config::load(&command.flags.0)?;
-    let answer = runtime()?.block_on(desk::ask::<ReplayJob>(&config, &values, asked));
+    let answer = runtime()?.block_on(place::ask::<ReplayJob>(&command.flags, asked));
     answered(answer, |job| match command.json {
         true => print_json(&job),
         false => print_job(&job),

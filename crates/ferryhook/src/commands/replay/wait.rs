@@ -8,10 +8,9 @@ use anyhow::anyhow;
 use ferryhook_api::replays::{ReplayJob, ReplayState};
 use tokio::runtime::Runtime;
 
+use crate::client::place::Whom;
 use crate::commands::columns::plain;
 use crate::commands::{answered, print_json};
-use crate::config::{Config, Values};
-use crate::desk;
 use crate::desk::orders::Asked;
 
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -20,14 +19,13 @@ pub fn wait(
     runtime: &Runtime,
     begun: ReplayJob,
     json: bool,
-    config: &Config,
-    values: &Values,
+    whom: &Whom,
 ) -> anyhow::Result<ExitCode> {
     let id = begun.replay_id;
     if !json {
         let _ = writeln!(stderr(), "replay {id} runs; ferryhook replay cancel {id} stops it");
     }
-    let ended = runtime.block_on(until_ended(begun, config, values));
+    let ended = runtime.block_on(until_ended(begun, whom));
     clear_progress();
     let complete =
         ended.as_ref().is_ok_and(|job| job.state == ReplayState::Done && job.counts.failed == 0);
@@ -38,17 +36,13 @@ pub fn wait(
     Ok(if complete || code != ExitCode::SUCCESS { code } else { ExitCode::FAILURE })
 }
 
-async fn until_ended(
-    begun: ReplayJob,
-    config: &Config,
-    values: &Values,
-) -> anyhow::Result<ReplayJob> {
+async fn until_ended(begun: ReplayJob, whom: &Whom) -> anyhow::Result<ReplayJob> {
     let id = begun.replay_id;
     let mut job = begun;
     while job.is_running() {
         show_progress(&job);
         tokio::time::sleep(LOOK_EVERY).await;
-        let asked = desk::ask_server(config, values, Asked::ShowReplay(id)).await?;
+        let asked = whom.ask_server(Asked::ShowReplay(id)).await?;
         let gone = || anyhow!("the server has stopped; replay {id} goes on with the next");
         job = asked.ok_or_else(gone)?;
     }
