@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 
 use crate::apply::Changed;
 use crate::auth::Auth;
+use crate::cli_sessions::Listening;
 use crate::cursors::Cursors;
 use crate::gate::{self, Gate};
 use crate::health::{self, Readiness};
@@ -22,9 +23,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, auth, claims, connections, dead_letters, docs, erasures, events,
-    invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens,
-    whoami,
+    accounts, activities, auth, claims, cli_sessions, connections, dead_letters, docs, erasures,
+    events, invitations, keys, members, openapi, providers, rejections, replays, request, sources,
+    tokens, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -48,6 +49,8 @@ pub struct App {
     pub auth: Arc<Auth>,
     /// The data plane, as far as it works for us.
     pub works: Arc<dyn Works>,
+    /// Where sessions of `ferryhook listen` live.
+    pub listening: Arc<dyn Listening>,
     /// Held while something is made of which there may be only so many.
     pub turns: Arc<Mutex<()>>,
 }
@@ -137,6 +140,11 @@ pub fn routes() -> Vec<Route> {
         get("/v1/dead-letters", "deadLetters.list", Role(Viewer), "Lists events that could not be processed.", dead_letters::list),
         post("/v1/dead-letters/redrive", "deadLetters.redrive", Role(Member), "Processes dead letters once more.", dead_letters::redrive),
         get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
+
+        post("/v1/cli/sessions", "cliSessions.create", Role(Member), "Begins to listen: makes a session, with a connection for each of its sources.", cli_sessions::create),
+        get("/v1/cli/sessions/{cliSessionId}/stream", "cliSessions.stream", Role(Member), "Gives out the requests that whoever listens is to make, as they come.", cli_sessions::stream),
+        post("/v1/cli/sessions/{cliSessionId}/results", "cliSessions.report", Role(Member), "Says what came of requests.", cli_sessions::report),
+        delete("/v1/cli/sessions/{cliSessionId}", "cliSessions.end", Role(Member), "Ends a session; what waits for it is not sent any more.", cli_sessions::end),
 
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),

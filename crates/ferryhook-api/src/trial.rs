@@ -78,6 +78,7 @@ pub(crate) fn app_in(env: Env) -> App {
         settings: Arc::default(),
         tasks,
         works: Arc::new(Nobody),
+        listening: Arc::new(Nobody),
         turns: Arc::default(),
     }
 }

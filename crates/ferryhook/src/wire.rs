@@ -108,7 +108,8 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         settings: Arc::new(api_settings(config)),
         tasks: tasks.clone(),
         auth: auth.clone(),
-        works: desk,
+        works: desk.clone(),
+        listening: desk,
         turns: Arc::default(),
     };
     let router = match purpose {
