@@ -1,5 +1,6 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod server;
 mod signature;
 mod words;
 
@@ -13,6 +14,7 @@ use ferryhook_core::{Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use server::ServerFlags;
 pub use signature::{SignatureCommand, SignatureProviders, SignatureSign, SignatureVerify};
 pub use words::Moment;
 
@@ -40,6 +42,8 @@ pub enum Command {
     Apply(Apply),
     /// Print sources and connections as a file for `apply`, without their secrets.
     Export(FlagsOf<StoreScope>),
+    /// Say who you are to the server, and in which account.
+    Whoami(Whoami),
     /// Look at events and at what became of them.
     #[command(subcommand)]
     Events(EventsCommand),
@@ -116,6 +120,15 @@ pub struct Apply {
     pub json: bool,
     #[command(flatten)]
     pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Args)]
+pub struct Whoami {
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub server: ServerFlags,
 }
 
 #[derive(Debug, Subcommand)]

@@ -20,6 +20,7 @@ mod schema;
 mod serve;
 mod signature;
 mod what_if;
+mod whoami;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve(flags) => serve::run(&flags)?,
         Command::Apply(asked) => return apply::run(&asked),
         Command::Export(flags) => export::run(&flags)?,
+        Command::Whoami(asked) => whoami::run(&asked)?,
         Command::Events(command) => return events::run(&command),
         Command::Explain(asked) => return explain::run(&asked),
         Command::WhatIf(asked) => return what_if::run(&asked),

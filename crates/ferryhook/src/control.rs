@@ -8,6 +8,7 @@
 //! something new, a field there.
 
 mod handlers;
+mod local;
 
 use std::future::Future;
 use std::io;
@@ -54,6 +55,8 @@ pub enum Request {
     Export,
     /// To this key, or to a new one of our own. Answered with [`Rotation`](crate::master::Rotation).
     RotateMaster(Option<Secret>),
+    /// Answered with [`Local`](crate::client::local::Local).
+    Local,
     /// Answered with what was asked for, or a [`Complaint`](crate::desk::Complaint).
     Desk(desk::Asked),
 }

@@ -1,7 +1,8 @@
 //! The one binary: reads what the user wants, wires the parts together, runs.
 //!
 //! Exit codes: 0 done, 1 failed (stderr says how), 2 the command line makes no sense, or
-//! `schema plan` or `apply --dry-run` has found something to change, 4 what was named is not there.
+//! `schema plan`, `diff` or `apply --dry-run` has found something to change, 3 the server wants
+//! another proof of who asks, 4 what was named is not there, 130 interrupted.
 
 #![allow(
     unreachable_pub,
@@ -9,6 +10,7 @@
 )]
 
 mod cli;
+mod client;
 mod commands;
 mod config;
 mod control;
@@ -36,9 +38,15 @@ fn main() -> ExitCode {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     match commands::run(cli::Cli::parse()) {
         Ok(code) => code,
-        Err(error) => {
-            eprintln!("ferryhook: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&error),
     }
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    let is_unread = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
+    if error.downcast_ref().is_some_and(is_unread) {
+        return ExitCode::SUCCESS; // whoever read us has seen enough
+    }
+    eprintln!("ferryhook: {error:#}");
+    error.downcast_ref().map_or(ExitCode::FAILURE, client::Failure::exit_code)
 }

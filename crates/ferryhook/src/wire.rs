@@ -200,6 +200,7 @@ fn control(
         bell,
         turns: Turns::default(),
         desk,
+        url: config.local_url(),
     };
     match Control::listen(&config.data, handlers) {
         Ok(control) => {

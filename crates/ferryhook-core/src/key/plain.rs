@@ -25,6 +25,14 @@ impl PlainKey {
         Self(Secret::new(text + &check))
     }
 
+    /// The same key for the same bytes, which must be as hard to guess as a key.
+    pub fn derived(bytes: &[u8; LETTERS]) -> Self {
+        let letters = bytes.iter().map(|byte| char::from(BASE62[usize::from(*byte) % 62]));
+        let text: String = PREFIX.chars().chain(letters).collect();
+        let check = check(&text);
+        Self(Secret::new(text + &check))
+    }
+
     /// `None` for anything that was never a key of ours.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix(PREFIX)?;

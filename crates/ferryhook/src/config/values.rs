@@ -7,6 +7,8 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::client::place;
+
 use super::settings::{
     CONFIG_VARIABLE, Flags, NEW_MASTER_KEY_VARIABLE, SETTINGS, Setting, is_secret,
 };
@@ -16,7 +18,13 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// Ours by prefix, but for the tests of this project.
 const TEST_PREFIX: &str = "FERRYHOOK_TEST_";
 /// Ours, and no settings.
-const OTHER_VARIABLES: [&str; 2] = [CONFIG_VARIABLE, NEW_MASTER_KEY_VARIABLE];
+const OTHER_VARIABLES: [&str; 5] = [
+    CONFIG_VARIABLE,
+    NEW_MASTER_KEY_VARIABLE,
+    place::URL_VARIABLE,
+    place::KEY_VARIABLE,
+    place::CONTEXT_VARIABLE,
+];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {

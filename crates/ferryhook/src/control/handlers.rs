@@ -15,7 +15,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::Request;
+use super::{Request, local};
+use crate::client::local::Local;
 use crate::copied::Copied;
 use crate::desk::Desk;
 use crate::master::Keys;
@@ -33,6 +34,8 @@ pub struct Handlers {
     pub bell: Bell,
     pub turns: Turns,
     pub desk: Arc<Desk>,
+    /// Where we listen, as this machine reaches it.
+    pub url: String,
 }
 
 /// For what must not be done twice at the same time.
@@ -62,6 +65,7 @@ impl Handlers {
             Request::Apply(asked) => self.apply(&asked).await,
             Request::Export => self.export().await,
             Request::RotateMaster(new) => self.rotate_master(new.as_ref()).await,
+            Request::Local => self.local().await,
             Request::Desk(asked) => done(&self.desk.answer(asked).await),
         }
     }
@@ -107,6 +111,14 @@ impl Handlers {
                 tracing::warn!(%error, "a rotation of the master key failed");
                 Err(format!("{error:#}"))
             }
+        }
+    }
+
+    /// Whoever can ask us here can read the data and its master key as well.
+    async fn local(&self) -> Answered {
+        match local::key(&self.store, &self.env, &self.keys.vault).await {
+            Ok(key) => done(&Local { url: self.url.clone(), key: Secret::new(key.expose()) }),
+            Err(error) => Err(error.to_string()),
         }
     }
 

@@ -14,6 +14,14 @@ fn a_key_has_its_form_and_comes_back() {
     assert_eq!(format!("{key:?}"), "PlainKey(..)");
 }
 
+#[test]
+fn a_derived_key_is_a_key_and_always_the_same() {
+    let key = PlainKey::derived(&[7; 32]);
+    assert_eq!(PlainKey::parse(key.expose()).as_ref(), Some(&key));
+    assert_eq!(PlainKey::derived(&[7; 32]), key);
+    assert_ne!(PlainKey::derived(&[8; 32]), key);
+}
+
 /// One wrong character anywhere is noticed before the store is asked.
 #[test]
 fn what_is_mistyped_is_no_key() {
