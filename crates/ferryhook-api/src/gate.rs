@@ -76,7 +76,7 @@ async fn admit(
         Access::Role(role) => Some(role),
     };
     let proof = prove(app, request.headers()).await?;
-    let pace = app.limiter.take(&proof)?;
+    let pace = app.limiter.take(&proof, gate.operation)?;
     let identity = match needed {
         None => {
             let Proof::Person { user, session } = proof else { return Err(only_people()) };

@@ -1,5 +1,6 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod listen;
 mod server;
 mod signature;
 mod words;
@@ -14,6 +15,7 @@ use ferryhook_core::{Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use listen::{Listen, Output};
 pub use server::ServerFlags;
 pub use signature::{SignatureCommand, SignatureProviders, SignatureSign, SignatureVerify};
 pub use words::Moment;
@@ -44,6 +46,11 @@ pub enum Command {
     Export(FlagsOf<StoreScope>),
     /// Say who you are to the server, and in which account.
     Whoami(Whoami),
+    /// Have a source's events sent to an app on this machine, and report what it answers.
+    ///
+    /// For as long as it runs there is a connection for it: attempts are recorded, and failures
+    /// tried again, like with every other. Ends with Ctrl-C.
+    Listen(Listen),
     /// Look at events and at what became of them.
     #[command(subcommand)]
     Events(EventsCommand),

@@ -13,6 +13,7 @@ mod explain;
 mod export;
 mod input;
 mod keys;
+mod listen;
 mod rejections;
 mod replay;
 mod restore;
@@ -42,6 +43,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Apply(asked) => return apply::run(&asked),
         Command::Export(flags) => export::run(&flags)?,
         Command::Whoami(asked) => whoami::run(&asked)?,
+        Command::Listen(asked) => return listen::run(&asked),
         Command::Events(command) => return events::run(&command),
         Command::Explain(asked) => return explain::run(&asked),
         Command::WhatIf(asked) => return what_if::run(&asked),
