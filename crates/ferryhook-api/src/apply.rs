@@ -27,7 +27,7 @@ use crate::problem::Problem;
 use diff::Difference;
 use hand::{Hand, Unwritten};
 
-pub(crate) use diff::{removal_edits, wanted_connection, wanted_source};
+pub(crate) use diff::{new_connection, removal_edits, wanted_connection, wanted_source};
 pub use order::{ManifestOrder, apply};
 pub use outcome::{Change, Kind, Outcome, Thing, What};
 
@@ -215,7 +215,7 @@ pub(crate) async fn read(store: &Store, owner: Owner) -> Result<Vec<Existing>, S
         for source in page.rows {
             let ours = source.account_id == owner.account;
             if ours && source.connection_type == ConnectionType::Webhook {
-                let connections = connections_of(store, source.id).await?;
+                let connections = lasting_connections(store, source.id).await?;
                 present.push(Existing { source, connections });
             }
         }
@@ -235,7 +235,17 @@ async fn read_again(
     let Some(source) = source.filter(|source| source.status != Status::Deleted) else {
         return Ok(None);
     };
-    Ok(Some(Existing { source, connections: connections_of(store, id).await? }))
+    Ok(Some(Existing { source, connections: lasting_connections(store, id).await? }))
+}
+
+/// Without those of somebody who happens to listen: no file has them, and none removes them.
+async fn lasting_connections(
+    store: &Store,
+    source: Id<Source>,
+) -> Result<Vec<Stored<Connection>>, StoreError> {
+    let mut connections = connections_of(store, source).await?;
+    connections.retain(|connection| !connection.is_listened_to());
+    Ok(connections)
 }
 
 /// By name: their ids say nothing to whoever reads the outcome.

@@ -8,6 +8,7 @@ mod answers;
 mod condition;
 mod parameters;
 mod sent;
+mod streamed;
 
 use axum::extract::State;
 
@@ -22,6 +23,7 @@ pub use condition::{Condition, ETag};
 pub use parameters::{Asked, In, PathPart};
 pub use sent::{MaybeSent, Sent};
 pub(crate) use sent::{parse, read, read_up_to, require_json};
+pub use streamed::{Message, Streamed};
 
 pub type ApiResult<T> = Result<T, Problem>;
 

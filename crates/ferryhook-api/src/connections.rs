@@ -143,6 +143,10 @@ fn patched(
     was: &Stored<Connection>,
     patch: &Patch<NewConnection>,
 ) -> ApiResult<Connection> {
+    if was.is_listened_to() {
+        let said = "It belongs to somebody who runs `ferryhook listen`, and goes with that.";
+        return Err(Problem::new(Code::Conflict, said));
+    }
     let plain = |_: &str, secret: &Secret| secret.expose().into();
     let settings = export::connection_fields(was, Dialect::Api, &|_, value| value.into(), &plain);
     let spec = read(app, source, &patch.applied_to(settings))?;

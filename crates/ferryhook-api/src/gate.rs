@@ -84,7 +84,7 @@ async fn admit(
     let proof = prove(app, request.headers()).await?;
     let pace = match gate.is_door {
         true => None,
-        false => Some(app.limiter.take(&proof)?),
+        false => Some(app.limiter.take(&proof, gate.operation)?),
     };
     let identity = match needed {
         None => {

@@ -46,6 +46,7 @@ pub mod works;
 pub mod accounts;
 pub mod activities;
 pub mod claims;
+pub mod cli_sessions;
 pub mod connections;
 pub mod dead_letters;
 pub mod erasures;

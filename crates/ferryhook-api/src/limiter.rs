@@ -17,6 +17,11 @@ use crate::problem::{Code, Problem};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// Whoever listens answers what we have asked, as often as we ask. That is counted by itself, and so
+/// many times as much of it is allowed.
+const ANSWERS: &str = "cliSessions.report";
+const ANSWERS_RATE: u64 = 60;
+
 /// How many requests a minute each may make; none means as many as they like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rates {
@@ -51,10 +56,14 @@ impl Limiter {
         Self { rates, env, windows: Arc::default() }
     }
 
-    pub(crate) fn take(&self, proof: &Proof) -> Result<Pace, Problem> {
+    pub(crate) fn take(&self, proof: &Proof, operation: &str) -> Result<Pace, Problem> {
         let (limit, name) = match proof {
             Proof::Key { key, .. } => (self.rates.of_key, key.id.to_string()),
             Proof::Person { user, .. } => (self.rates.of_person, user.id.to_string()),
+        };
+        let (limit, name) = match operation {
+            ANSWERS => (limit.map(|limit| limit * ANSWERS_RATE), format!("{name}#{operation}")),
+            _ => (limit, name),
         };
         let Some(limit) = limit else { return Ok(Pace(None)) };
         let now = self.env.elapsed();

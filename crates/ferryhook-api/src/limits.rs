@@ -33,6 +33,10 @@ pub const READMITTED_MAX: usize = 200;
 /// How many reasons are told.
 pub const REASONS_MAX: usize = 20;
 
+/// Results of `ferryhook listen` in one call, and headers that are looked at in each.
+pub const CLI_RESULTS_MAX: usize = 100;
+pub const CLI_HEADERS_MAX: usize = 100;
+
 /// The key of a consumer's claim, how long it may be held, and how long it is remembered.
 pub const CLAIM_KEY_BYTES_MAX: usize = 512;
 pub const CLAIM_LEASE_SECONDS_MAX: u32 = 12 * 60 * 60;

@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 
 use crate::apply::Changed;
 use crate::auth::Auth;
+use crate::cli_sessions::Listening;
 use crate::cursors::Cursors;
 use crate::events::post::Triggers;
 use crate::gate::{self, Gate};
@@ -23,9 +24,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, apply, auth, claims, connections, dead_letters, docs, erasures, events,
-    export, invitations, keys, members, openapi, providers, rejections, replays, request, sources,
-    tokens, whoami,
+    accounts, activities, apply, auth, claims, cli_sessions, connections, dead_letters, docs,
+    erasures, events, export, invitations, keys, members, openapi, providers, rejections, replays,
+    request, sources, tokens, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -51,6 +52,8 @@ pub struct App {
     pub works: Arc<dyn Works>,
     /// Where the apps of each account post to.
     pub triggers: Triggers,
+    /// Where sessions of `ferryhook listen` live.
+    pub listening: Arc<dyn Listening>,
     /// Held while something is made of which there may be only so many.
     pub turns: Arc<Mutex<()>>,
 }
@@ -145,6 +148,11 @@ pub fn routes() -> Vec<Route> {
 
         post("/v1/apply", "configuration.apply", Role(Member), "Makes sources and connections what a manifest says.", apply::apply),
         get("/v1/export", "configuration.export", Role(Viewer), "Writes sources and connections down as a manifest.", export::show),
+        post("/v1/cli/sessions", "cliSessions.create", Role(Member), "Begins to listen: makes a session, with a connection for each of its sources.", cli_sessions::create),
+        get("/v1/cli/sessions/{cliSessionId}/stream", "cliSessions.stream", Role(Member), "Gives out the requests that whoever listens is to make, as they come.", cli_sessions::stream),
+        post("/v1/cli/sessions/{cliSessionId}/results", "cliSessions.report", Role(Member), "Says what came of requests.", cli_sessions::report),
+        delete("/v1/cli/sessions/{cliSessionId}", "cliSessions.end", Role(Member), "Ends a session; what waits for it is not sent any more.", cli_sessions::end),
+
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
         post("/v1/ledger/release", "ledger.release", Role(Member), "Gives a claim back undone.", claims::release),

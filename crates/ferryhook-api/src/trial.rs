@@ -80,6 +80,7 @@ pub(crate) fn app_in(env: Env) -> App {
         tasks,
         works: Arc::new(Nobody),
         triggers: Triggers::default(),
+        listening: Arc::new(Nobody),
         turns: Arc::default(),
     }
 }

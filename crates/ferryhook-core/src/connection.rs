@@ -95,6 +95,8 @@ pub enum DestinationType {
     PowerBi,
     Sqs,
     S3,
+    /// Whoever runs `ferryhook listen`; see [`crate::cli_session`].
+    Cli,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]

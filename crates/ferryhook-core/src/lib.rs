@@ -57,6 +57,7 @@ pub mod user;
 // What passes through: from a source, over connections, to destinations.
 pub mod attempt;
 pub mod claim;
+pub mod cli_session;
 pub mod connection;
 pub mod delivery;
 pub mod erasure;
@@ -107,6 +108,7 @@ pub use answer::Answer;
 pub use attempt::Attempt;
 pub use body::Body;
 pub use claim::Claim;
+pub use cli_session::CliSession;
 pub use connection::Connection;
 pub use data_key::DataKey;
 pub use delivery::Delivery;

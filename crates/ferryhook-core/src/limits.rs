@@ -85,6 +85,13 @@ pub const ERASURES_WAITING_MAX: usize = 32;
 pub const ERASURE_PATHS_MAX: usize = 32;
 pub const ERASURE_PATH_CHARACTERS_MAX: usize = 200;
 
+/// A session of `ferryhook listen`: the sources it may have, the requests it is asked to make at
+/// once, how long each may take, and how long what is left of its connections is kept.
+pub const CLI_SOURCES_MAX: usize = 16;
+pub const CLI_REQUESTS_MAX: usize = 16;
+pub const CLI_TIMEOUT_MS: u32 = TIMEOUT_MS_MAX;
+pub const CLI_CONNECTION_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// A file for `ferryhook apply`.
 pub const MANIFEST_BYTES_MAX: usize = 1024 * 1024;
 pub const MANIFEST_DEPTH_MAX: usize = 32;

@@ -2,6 +2,7 @@
 //!
 //! Decides nothing about what comes next: that is `Delivery::after`. Stores nothing.
 
+mod listened;
 mod span;
 
 use std::time::Duration;
@@ -22,6 +23,8 @@ use crate::lanes::Felt;
 use crate::routes::Way;
 use crate::trace::{self, Sink};
 use span::Sent;
+
+pub(crate) use listened::listened;
 
 pub(crate) const USER_AGENT: &str = concat!("Ferryhook/", env!("CARGO_PKG_VERSION"));
 
@@ -83,9 +86,12 @@ pub(crate) async fn attempt(
         let sent = Sent { event, delivery, way, target: target.ok(), method, at, own };
         sink.put(span::span(&sent, &answered));
     }
-    let record = blank(event, delivery, way, at);
+    with_token(made(blank(event, delivery, way, at), answered, at), shown)
+}
+
+fn made(record: Attempt, answered: Result<Reply, Unsent>, at: Timestamp) -> Made {
     match answered {
-        Ok(reply) => with_token(answer(record, reply, at), shown),
+        Ok(reply) => answer(record, reply, at),
         Err(unsent) => no_answer(record, unsent),
     }
 }

@@ -10,6 +10,7 @@ mod changes;
 mod consequences;
 mod erased;
 pub(crate) mod gate;
+mod listen;
 mod queue;
 mod rehearse;
 mod settle;
@@ -36,6 +37,7 @@ use crate::gauges::Gauges;
 use crate::ingest::HandOver;
 use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
+use crate::listeners::Listeners;
 use crate::moment::{Moment, Steady};
 use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
@@ -75,6 +77,8 @@ pub(crate) struct Inner {
     guard: Guard,
     scripts: Scripts,
     tokens: Tokens,
+    /// Who runs `ferryhook listen` here.
+    pub(crate) listeners: Listeners,
     pub(crate) shared: bool,
     traces: Option<Sink>,
     pub(crate) steady: Steady,
@@ -118,6 +122,7 @@ impl Courier {
             outbound,
             guard,
             scripts,
+            listeners: Listeners::default(),
             shared,
             traces,
             tasks: Tasks::new(),

@@ -5,7 +5,8 @@
 //! which connections want it (`plan`), what is known of it before the store knows the plan
 //! (`parcel`); which delivery goes next (`lanes`, with the `terms` of each connection); the one
 //! who carries it ([`courier`]), in the `shape` that a transform gave it ([`scripts`]), with the
-//! `credentials` that its destination wants, through an `attempt`; what sends it once more
+//! `credentials` that its destination wants, through an `attempt`, to an address or to one of the
+//! [`listeners`]; what sends it once more
 //! ([`replay`], [`dead_letters`]) and what makes it gone for good ([`erase`]); the periodic look for what
 //! nobody has in hand (`sweep`); and for people why all of this happened ([`explain`]). None of it
 //! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
@@ -33,6 +34,7 @@ mod sweep;
 pub mod feed;
 mod gauges;
 pub mod limits;
+pub mod listeners;
 mod moment;
 mod tally;
 pub mod trace;
@@ -43,5 +45,6 @@ mod probe;
 pub use courier::{Courier, Parts};
 pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};
+pub use listeners::{NoRoom, Reader};
 pub use replay::{ReplayError, Replayed};
 pub use routes::{Route, Routes, Way};

@@ -106,6 +106,23 @@ pub const ERASED_REMEMBERED: usize = 1024;
 /// Until a delivery is looked at again whose transform had to wait for a thread.
 pub const SHAPE_PAUSE: Duration = Duration::from_secs(5);
 
+/// Sessions of `ferryhook listen`: of one account, and in all. Each has room for so many requests at
+/// once as a connection may have, so that together they leave most slots to others.
+pub const LISTENERS_PER_ACCOUNT_MAX: usize = 10;
+pub const LISTENERS_MAX: usize = 64;
+/// How long a session waits for somebody who reads it, at first and after a reader has gone.
+pub const LISTENER_GRACE: Duration = Duration::from_secs(30);
+/// What a report may take on its way beyond the time that the request itself had.
+pub const LISTENER_MARGIN: Duration = Duration::from_secs(5);
+/// Until a delivery is looked at again whose session has just ended.
+pub const LISTENER_PAUSE: Duration = Duration::from_secs(1);
+/// Where several processes share a store: how long a session is taken to be there after the last
+/// word of its server, how often that is renewed, and how often the server looks for what the others
+/// have left for it.
+pub const LISTENER_LEASE: Duration = Duration::from_secs(90);
+pub const LISTENER_RENEW_EVERY: Duration = Duration::from_secs(30);
+pub const LISTENER_LOOK_EVERY: Duration = Duration::from_secs(1);
+
 /// Tokens for destinations that are kept at once; beyond that some are fetched again.
 pub const TOKENS_MAX: usize = 4096;
 /// How long before its end a token is replaced; less for one that is short-lived.

@@ -89,6 +89,9 @@ async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
         loop {
             let page = inner.store.connections().list_lanes(shard, slice.clone()).await?;
             for connection in &page.rows {
+                if courier.is_anothers(connection) {
+                    continue;
+                }
                 for lane in [Lane::Live, Lane::Replay] {
                     let first = Slice::oldest_first().limit(1);
                     let deliveries = inner.store.deliveries();

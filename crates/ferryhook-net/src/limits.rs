@@ -19,6 +19,10 @@ pub const HEAD: Duration = Duration::from_secs(30);
 pub const HEAD_BYTES_MAX: usize = 32 * 1024;
 pub const HEADERS_MAX: usize = 100;
 
+/// For the other side to take anything at all of what we have to say to it. Without that, whoever
+/// asks and never reads would hold an answer, and what it is made of, for as long as they like.
+pub const TAKEN: Duration = Duration::from_secs(60);
+
 /// HTTP/2: how often a quiet peer is asked whether it lives, and how long it has to say so.
 pub const PING_EVERY: Duration = Duration::from_secs(20);
 pub const PING_ANSWER: Duration = Duration::from_secs(10);

@@ -1,5 +1,6 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod listen;
 mod live;
 mod resources;
 mod server;
@@ -17,6 +18,7 @@ use ferryhook_core::{Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use listen::{Listen, Output};
 pub use live::{Diff, Send, Tail, Trigger};
 pub use resources::{
     ApiKeyCreate, ApiKeyRevoke, ApiKeysCommand, ConnectionCreate, ConnectionDelete, ConnectionOf,
@@ -69,6 +71,11 @@ pub enum Command {
     ///
     /// A server that goes away is waited for. Ends with 130 when it is interrupted.
     Tail(Tail),
+    /// Have a source's events sent to an app on this machine, and report what it answers.
+    ///
+    /// For as long as it runs there is a connection for it: attempts are recorded, and failures
+    /// tried again, like with every other. Ends with Ctrl-C.
+    Listen(Listen),
     /// Look at events and at what became of them.
     #[command(subcommand, visible_alias = "event")]
     Events(EventsCommand),

@@ -19,6 +19,7 @@ mod facts;
 mod given;
 mod input;
 mod keys;
+mod listen;
 mod login;
 mod rejections;
 mod replay;
@@ -65,6 +66,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Context(command) => context::run(&command)?,
         Command::Completions { shell } => completions::run(shell)?,
         Command::Man { command } => completions::man(&command)?,
+        Command::Listen(asked) => return listen::run(&asked),
         Command::Events(command) => return events::run(&command),
         Command::Explain(asked) => return explain::run(&asked),
         Command::WhatIf(asked) => return what_if::run(&asked),

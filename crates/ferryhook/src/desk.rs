@@ -9,6 +9,7 @@
 
 mod ask;
 mod erasures;
+mod listening;
 mod names;
 pub mod orders;
 mod questions;

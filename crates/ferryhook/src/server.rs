@@ -32,6 +32,7 @@ pub async fn run(
             () = tokio::time::sleep(config.shutdown_delay) => {}
             () = signals.next() => {}
         }
+        courier.hang_up(); // those who listen would else keep their connections
     };
     let cut = ferryhook_net::serve(listener, front, Bounds::default(), stop).await;
     let unfinished = courier.finish().await + tasks.finish(TASKS_GRACE).await;

@@ -109,7 +109,8 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         settings: Arc::new(api_settings(config)),
         tasks: tasks.clone(),
         auth: auth.clone(),
-        works: desk,
+        works: desk.clone(),
+        listening: desk,
         triggers: Triggers::default(),
         turns: Arc::default(),
     };

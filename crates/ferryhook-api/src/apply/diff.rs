@@ -238,7 +238,7 @@ pub(crate) fn wanted_connection(
     })
 }
 
-fn new_connection(source: &Source, env: &Env) -> Connection {
+pub(crate) fn new_connection(source: &Source, env: &Env) -> Connection {
     let now = env.now();
     Connection {
         id: Id::new(env),

@@ -144,6 +144,11 @@ impl Sketch {
         self.answers.push((StatusCode::OK, response.build()));
     }
 
+    pub fn gives_messages<T: ToSchema>(&mut self, about: &str) {
+        let schema = self.refer::<T>();
+        self.answer(StatusCode::OK, about, "text/event-stream", schema);
+    }
+
     pub fn gives_page(&mut self, about: &str) {
         let text = ObjectBuilder::new().schema_type(Type::String);
         let text = RefOr::T(Schema::Object(text.build()));

@@ -5,6 +5,7 @@ use super::Id;
 
 pub type AccountId = Id<crate::Account>;
 pub type ActivityId = Id<crate::Activity>;
+pub type CliSessionId = Id<crate::CliSession>;
 pub type ConnectionId = Id<crate::Connection>;
 pub type ErasureId = Id<crate::Erasure>;
 pub type EventId = Id<crate::Event>;

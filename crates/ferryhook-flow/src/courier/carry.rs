@@ -96,7 +96,11 @@ impl Courier {
                 None => self.with_attempt(of, &hand, way).await,
             },
         };
-        self.settle(of, hand, outcomes, since).await
+        let left = self.settle(of, hand, outcomes, since).await;
+        match way {
+            Some(way) if self.is_elsewhere(way) => Left::Nothing,
+            _ => left,
+        }
     }
 
     /// It was erased while it waited: there is nothing to send and nothing to write.
@@ -169,7 +173,11 @@ impl Courier {
         replace.await;
     }
 
-    fn without_attempt(&self, of: &LaneOf, next: impl FnOnce(Timestamp) -> Delivery) -> Outcomes {
+    pub(super) fn without_attempt(
+        &self,
+        of: &LaneOf,
+        next: impl FnOnce(Timestamp) -> Delivery,
+    ) -> Outcomes {
         let now = self.0.now();
         self.0.lanes().lanes.attempted(of.id, Felt::Nothing, now);
         Outcomes { delivery: next(now.wall), made: None, consequence: Consequence::Nothing }
@@ -208,29 +216,35 @@ impl Courier {
         };
         let sending = self.send(event, delivery, way);
         let made = match AssertUnwindSafe(sending).catch_unwind().await {
-            Ok(made) => made,
+            Ok(Some(made)) => made,
+            Ok(None) => return self.not_heard(of, delivery, way),
             Err(_) => crashed(event, delivery, way, inner.env.now()),
         };
         self.attempted(of, delivery, way, made)
     }
 
-    pub(super) async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Made {
+    /// Nothing where it would go to somebody who listens, and nobody does.
+    pub(super) async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Option<Made> {
         let inner = &self.0;
-        let shown = match credentials::show(way, &inner.tokens).await {
-            Ok(shown) => shown,
-            Err(error) => return unsent(event, delivery, way, inner.env.now(), error),
-        };
         let means = Means {
             outbound: &*inner.outbound,
             guard: &inner.guard,
             env: &inner.env,
             traces: inner.traces.as_ref(),
         };
+        if way.connection.is_listened_to() {
+            let session = inner.listeners.of(way.connection.id)?;
+            return attempt::listened(&means, event, delivery, way, &session).await;
+        }
+        let shown = match credentials::show(way, &inner.tokens).await {
+            Ok(shown) => shown,
+            Err(error) => return Some(unsent(event, delivery, way, inner.env.now(), error)),
+        };
         let made = attempt::attempt(&means, event, delivery, way, &shown).await;
         if let (401, Some(token)) = (made.attempt.status_code, &shown.token) {
             inner.tokens.refused(way.connection.id, token);
         }
-        made
+        Some(made)
     }
 
     /// What an attempt means for its lane and its delivery.
@@ -273,7 +287,13 @@ fn crashed(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp) -> Made
 }
 
 /// Something on our side of the line kept it from being sent. The destination has no part in it.
-fn unsent(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp, error: String) -> Made {
+pub(super) fn unsent(
+    event: &Event,
+    delivery: &Delivery,
+    way: &Way,
+    at: Timestamp,
+    error: String,
+) -> Made {
     let attempt = attempt::blank(event, delivery, way, at);
     Made {
         attempt: ferryhook_core::Attempt { error: Some(error.clone()), ..attempt },

@@ -7,6 +7,7 @@ use ferryhook_core::explained::Verdict;
 use ferryhook_core::{Attempt, Connection, Event};
 
 use super::Courier;
+use super::carry::unsent;
 use crate::explain;
 use crate::plan;
 use crate::routes::Way;
@@ -40,7 +41,10 @@ impl Courier {
             return Some(Rehearsed { event, attempt: None });
         }
         let delivery = plan::delivery(&event, &way, now, &inner.env);
-        let made = self.send(&event, &delivery, &way).await;
+        let made = self.send(&event, &delivery, &way).await.unwrap_or_else(|| {
+            let error = "nobody listens here at the moment".to_owned();
+            unsent(&event, &delivery, &way, now, error)
+        });
         Some(Rehearsed { event, attempt: Some(made.attempt) })
     }
 }

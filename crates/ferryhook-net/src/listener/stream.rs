@@ -1,6 +1,7 @@
 //! A stranger's connection as the HTTP library gets it.
 //!
-//! Two things are added to a socket. What is read passes by [`Heads`]. And a close is not abrupt:
+//! Three things are added to a socket. What is read passes by [`Heads`]. What is written has to be
+//! taken within [`limits::TAKEN`]. And a close is not abrupt:
 //! a socket that is closed while bytes lie in it unread is reset, and the reset can overtake the
 //! answer ("too large") that explains it. So the rest is read and thrown away for a moment.
 
@@ -23,6 +24,8 @@ pub(super) struct Stream {
     heads: Heads,
     state: Arc<State>,
     has_ended: bool,
+    /// Since something could not be written: until when it must be.
+    stalled: Option<Pin<Box<Sleep>>>,
     /// Once our side has been closed: until when the other may still talk, and how much.
     farewell: Option<(Pin<Box<Sleep>>, usize)>,
 }
@@ -54,7 +57,29 @@ impl State {
 
 impl Stream {
     pub(super) fn new(socket: TcpStream, state: Arc<State>) -> Self {
-        Self { socket, heads: Heads::default(), state, has_ended: false, farewell: None }
+        Self {
+            socket,
+            heads: Heads::default(),
+            state,
+            has_ended: false,
+            stalled: None,
+            farewell: None,
+        }
+    }
+
+    /// Passes on what came of writing, unless nothing has come of it for too long.
+    fn taken<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(limits::TAKEN)));
+        ready!(stalled.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -82,7 +107,8 @@ impl AsyncWrite for Stream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write(context, bytes)
+        let written = Pin::new(&mut self.socket).poll_write(context, bytes);
+        self.taken(context, written)
     }
 
     fn poll_write_vectored(
@@ -90,7 +116,8 @@ impl AsyncWrite for Stream {
         context: &mut Context<'_>,
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write_vectored(context, bytes)
+        let written = Pin::new(&mut self.socket).poll_write_vectored(context, bytes);
+        self.taken(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {

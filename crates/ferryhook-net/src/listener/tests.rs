@@ -13,6 +13,8 @@ use tower::service_fn;
 
 use super::*;
 
+mod streamed;
+
 const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 

@@ -1,6 +1,7 @@
 //! Connections, in the main table under their source.
 
-use ferryhook_core::{Connection, Id, Source};
+use ferryhook_core::connection::{DestinationType, Status};
+use ferryhook_core::{Connection, Id, Source, Timestamp, limits};
 
 use super::{Shard, source, word};
 use crate::key::{IndexKey, Key};
@@ -45,5 +46,12 @@ impl Record for Connection {
             by_id(self.id),
             IndexKey::new(Index::AccountStatus, account, word(self.status)),
         ]
+    }
+
+    /// What a session of `ferryhook listen` leaves behind does not pile up.
+    fn expires_at(&self) -> Option<Timestamp> {
+        let is_over = self.status == Status::Deleted;
+        (is_over && self.destination_type == DestinationType::Cli)
+            .then(|| self.updated_at + limits::CLI_CONNECTION_KEPT)
     }
 }

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
+use ferryhook_core::connection::DestinationType;
 use ferryhook_core::delivery::{Cancel, Failure, Hold, State};
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::replay::{Filter, Selection};
 use ferryhook_core::user::Identity;
 use ferryhook_core::{
-    Account, Activity, Answer, Delivery, Event, Notification, Replay, Ticket, Timestamp, answer,
-    samples,
+    Account, Activity, Answer, Connection, Delivery, Event, Notification, Replay, Ticket,
+    Timestamp, answer, connection, samples,
 };
 
 use super::*;
@@ -469,4 +470,17 @@ fn numbers_in_keys_have_leading_zeros() {
         assert_eq!(padded::<13>(number), format!("{number:013}"));
     }
     assert_eq!(digits(Timestamp::from_millis(-5)), "-000000000005");
+}
+
+/// Each `ferryhook listen` makes connections; what is left of them goes by itself.
+#[test]
+fn only_what_a_listener_leaves_behind_expires_among_connections() {
+    let expires = |status, destination_type| {
+        sample(&Connection { status, destination_type, ..samples::connection() }).expires
+    };
+    let kept = ferryhook_core::limits::CLI_CONNECTION_KEPT;
+    let after = (samples::connection().updated_at + kept).as_seconds();
+    assert_eq!(expires(connection::Status::Deleted, DestinationType::Cli), Some(after));
+    assert_eq!(expires(connection::Status::Active, DestinationType::Cli), None);
+    assert_eq!(expires(connection::Status::Deleted, DestinationType::Http), None);
 }
