@@ -45,6 +45,7 @@ pub mod works;
 // The nouns.
 pub mod accounts;
 pub mod activities;
+pub mod billing;
 pub mod claims;
 pub mod connections;
 pub mod dead_letters;

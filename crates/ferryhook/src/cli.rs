@@ -1,5 +1,6 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod plans;
 mod signature;
 mod words;
 
@@ -13,6 +14,7 @@ use ferryhook_core::{Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use plans::{PlansAssign, PlansCommand, PlansEdit, PlansList, PlansOf};
 pub use signature::{SignatureCommand, SignatureProviders, SignatureSign, SignatureVerify};
 pub use words::Moment;
 
@@ -65,6 +67,9 @@ pub enum Command {
     /// Look at what was given up, and process it once more.
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
+    /// Look at plans, change what they allow and cost, and give one to somebody.
+    #[command(subcommand)]
+    Plans(PlansCommand),
     /// Verify and sign requests as providers do, without a server.
     #[command(subcommand)]
     Signature(SignatureCommand),

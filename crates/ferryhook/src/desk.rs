@@ -11,6 +11,7 @@ mod ask;
 mod erasures;
 mod names;
 pub mod orders;
+mod plans;
 mod questions;
 mod work;
 
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ask::{ask, ask_server};
 pub use orders::Asked;
+pub use plans::{Assigned, PlanOrder};
 
 pub struct Desk {
     store: Store,
