@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::objects::Session;
-use super::stripe::Fields;
+use super::stripe::Field;
 use super::{customer, reading, require_root, return_url};
 use crate::call::{ApiResult, Found, Sent};
 use crate::caller::Caller;
@@ -58,7 +58,7 @@ pub async fn check_out(
     }
     let customer = customer::ensure(&app, stripe, &caller, &owner).await?;
     let account = caller.account().to_string();
-    let form: Fields = vec![
+    let form: Vec<Field> = vec![
         ("mode", "subscription".to_owned()),
         ("line_items[0][price]", price),
         ("line_items[0][quantity]", "1".to_owned()),

@@ -8,7 +8,7 @@ use ferryhook_core::{Map, Subscription, User};
 use ferryhook_store::{Stored, UniqueError};
 
 use super::objects::Customer;
-use super::stripe::{Fields, Stripe};
+use super::stripe::{Field, Stripe};
 use crate::call::ApiResult;
 use crate::caller::Caller;
 use crate::problem::{Code, Problem};
@@ -61,7 +61,7 @@ async fn adopted(app: &App, owner: &User) -> ApiResult<Option<String>> {
 }
 
 async fn make(stripe: &Stripe, was: &Stored<Subscription>, owner: &User) -> ApiResult<String> {
-    let mut form: Fields = Vec::new();
+    let mut form: Vec<Field> = Vec::new();
     if !owner.email.ends_with(NOBODYS_HOST) {
         form.push(("email", owner.email.clone()));
     }
@@ -75,7 +75,7 @@ async fn make(stripe: &Stripe, was: &Stored<Subscription>, owner: &User) -> ApiR
 
 /// Stripe refuses a key that comes with another form, as it does when somebody has changed their
 /// address since a call whose answer was lost.
-fn once(key: &str, form: &Fields) -> String {
+fn once(key: &str, form: &[Field]) -> String {
     let mut text = key.to_owned();
     for (name, value) in form {
         text.push_str(&format!("\n{name}={value}"));

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::checkout::Link;
 use super::objects::Session;
-use super::stripe::Fields;
+use super::stripe::Field;
 use super::{require_root, return_url};
 use crate::call::{ApiResult, Found, MaybeSent};
 use crate::caller::Caller;
@@ -39,7 +39,7 @@ pub async fn open(
                     /v1/billing/checkout.";
         return Err(Problem::new(Code::Conflict, said));
     };
-    let form: Fields = vec![("customer", customer), ("return_url", back)];
+    let form: Vec<Field> = vec![("customer", customer), ("return_url", back)];
     let session: Session = stripe.post("/v1/billing_portal/sessions", &form).await?;
     let id = caller.owner().to_string();
     let store = caller.noting(&app, "portal_opened", "subscription", &id, Map::new());

@@ -46,8 +46,8 @@ pub struct Settings {
     pub base_url: String,
 }
 
-/// Names and values, as they stand in a form or a query.
-pub(super) type Fields = Vec<(&'static str, String)>;
+/// A name and its value, as they stand in a form or a query.
+pub(super) type Field = (&'static str, String);
 
 pub(super) struct Stripe {
     settings: Settings,
@@ -92,7 +92,7 @@ impl Stripe {
     pub(super) async fn get<T: DeserializeOwned>(
         &self,
         path: &str,
-        query: &Fields,
+        query: &[Field],
     ) -> Result<T, StripeError> {
         let path = match query.is_empty() {
             true => path.to_owned(),
@@ -105,7 +105,7 @@ impl Stripe {
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
-        form: &Fields,
+        form: &[Field],
     ) -> Result<T, StripeError> {
         let key = Secret::letters(KEY_LETTERS, &self.env);
         self.post_once(path, form, key.expose()).await
@@ -115,7 +115,7 @@ impl Stripe {
     pub(super) async fn post_once<T: DeserializeOwned>(
         &self,
         path: &str,
-        form: &Fields,
+        form: &[Field],
         key: &str,
     ) -> Result<T, StripeError> {
         let key = format!("ferryhook-{key}");
@@ -215,7 +215,7 @@ fn understood<T: DeserializeOwned>(reply: &Reply) -> Result<T, StripeError> {
     }
 }
 
-fn encoded(fields: &Fields) -> String {
+fn encoded(fields: &[Field]) -> String {
     Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 

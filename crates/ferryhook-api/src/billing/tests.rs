@@ -5,18 +5,22 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ferryhook_core::{Env, Secret, User};
+use axum::extract::Request;
+use ferryhook_core::{Env, Secret, Subscription, User};
 use ferryhook_net::Guard;
 use ferryhook_net::client::{Outbound, Outgoing, Reply, Timing, Unsent, Why};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::objects::Customer;
 use super::stripe::{Settings as StripeSettings, Stripe, StripeError};
-use super::{Billing, Settings, return_url};
+use super::{Billing, Settings, reading, return_url};
 use crate::trial::{Trial, app};
+use crate::visit::Visit;
 
 /// What Stripe is to answer, one after the other, and what it was asked.
 #[derive(Clone, Default)]
@@ -81,7 +85,7 @@ fn fine() -> Answer {
 }
 
 async fn posted(script: &Script) -> Result<Value, StripeError> {
-    stripe(script).post("/v1/customers", &vec![("metadata[a]", "b c".to_owned())]).await
+    stripe(script).post("/v1/customers", &[("metadata[a]", "b c".to_owned())]).await
 }
 
 /// The same call, with the same key, after a pause that grows.
@@ -133,8 +137,8 @@ async fn stripe_knows_best_whether_to_ask_again() {
 #[tokio::test]
 async fn an_answer_that_is_not_understood_is_none() {
     let script = Script::of([Some((200, Vec::new(), json!({ "object": "customer" })))]);
-    let odd = stripe(&script).get::<super::objects::Customer>("/v1/customers/cus_1", &vec![]);
-    assert!(matches!(odd.await, Err(StripeError::Odd(_))));
+    let odd = stripe(&script).get::<Customer>("/v1/customers/cus_1", &[]).await;
+    assert!(matches!(odd, Err(StripeError::Odd(_))));
     let asked = &script.asked()[0];
     assert!(asked.headers.get("idempotency-key").is_none(), "only what changes something has one");
     assert_eq!(asked.headers["stripe-version"], super::stripe::VERSION);
@@ -203,4 +207,68 @@ async fn an_older_customer_is_adopted_once() {
     };
     assert_eq!(customer(&trial.user).await, "cus_1");
     assert_eq!(customer(&neighbour.user).await, "cus_new");
+}
+
+/// A Stripe whose first answer is on its way for as long as it is held, and old when it arrives.
+struct Slow {
+    asked: mpsc::UnboundedSender<()>,
+    held: Mutex<Option<oneshot::Receiver<()>>>,
+    status: Mutex<&'static str>,
+}
+
+impl Outbound for Slow {
+    fn send(&self, _: Outgoing) -> BoxFuture<'_, Result<Reply, Unsent>> {
+        let status = *self.status.lock().unwrap();
+        let held = self.held.lock().unwrap().take();
+        let body = json!({ "data": [{
+            "id": "sub_1", "status": status, "created": 1,
+            "items": { "data": [{ "price": { "id": "price_1" } }] },
+        }] });
+        async move {
+            self.asked.send(()).unwrap();
+            if let Some(held) = held {
+                held.await.unwrap();
+            }
+            let (headers, timing) = (HeaderMap::new(), Timing::default());
+            Ok(Reply { status: 200, headers, body: body.to_string().into(), timing })
+        }
+        .boxed()
+    }
+}
+
+/// Two messages at once: the one that asked first hears last, and what it heard is over by then.
+#[tokio::test]
+async fn an_older_answer_is_never_written_over_a_younger_one() {
+    let (asked, mut was_asked) = mpsc::unbounded_channel();
+    let (release, held) = oneshot::channel();
+    let held = Mutex::new(Some(held));
+    let slow = Arc::new(Slow { asked, held, status: Mutex::new("active") });
+    let trial = Trial::new().await;
+    let (app, user) = (&trial.app, &trial.user);
+    let plans =
+        ferryhook_core::plan::seeded(app.env.now()).into_iter().map(|plan| match &*plan.id {
+            "pro" => plan.with_stripe_price(Some("price_1")),
+            _ => plan,
+        });
+    app.store.plans().seed(&plans.collect::<Vec<_>>()).await.unwrap();
+    app.store.users().change_plan(user, "free").await.unwrap();
+    let new = Subscription::new(user, trial.account.id, &app.env);
+    let new = app.store.subscriptions().begin(&new).await.unwrap();
+    app.store.subscriptions().set_customer(&new, "cus_1").await.unwrap();
+    let guard = Guard::new(Vec::new());
+    let stripe = Stripe::new(settings(), slow.clone(), guard, app.env.clone());
+    let visit = Visit::of(&Request::default(), app);
+
+    let first = reading::read(app, &stripe, &visit, user.id);
+    let second = async {
+        was_asked.recv().await.unwrap();
+        *slow.status.lock().unwrap() = "canceled";
+        let settled = reading::read(app, &stripe, &visit, user.id).await.unwrap().unwrap();
+        assert_eq!(settled.plan_id, None);
+        release.send(()).unwrap();
+    };
+    let (first, ()) = tokio::join!(first, second);
+    let settled = first.unwrap().unwrap();
+    assert_eq!((&settled.plan_id, settled.is_open()), (&None, false));
+    assert_eq!(app.store.users().find(user.id).await.unwrap().unwrap().plan, "free");
 }

@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use super::shop::skipped;
 use crate::ferry::spawn;
 
 pub struct Library {
@@ -17,8 +18,7 @@ impl Library {
     /// `None`, loudly, where it is not installed.
     pub fn start() -> Option<Self> {
         let Ok(modules) = std::env::var("FERRYHOOK_TEST_NODE_MODULES") else {
-            let missing = "FERRYHOOK_TEST_NODE_MODULES is not set";
-            eprintln!("\n!!! SKIPPED, NOT PASSED: Stripe's own library: {missing} !!!\n");
+            skipped("Stripe's own library: FERRYHOOK_TEST_NODE_MODULES is not set");
             return None;
         };
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/billing/library.mjs");

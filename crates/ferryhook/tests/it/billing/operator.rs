@@ -15,7 +15,15 @@ fn plans_are_looked_after_on_the_data_itself() {
     let folder = tempfile::tempdir().unwrap();
     assert!(said(&folder, &["list"]).starts_with("exit 1\n"), "there is no data yet");
     Ferry::start_in(&folder, &[]).stop();
-    insta::assert_snapshot!(said(&folder, &["list"]), @"");
+    insta::assert_snapshot!(said(&folder, &["list"]), @r"
+    exit 0
+    PLAN         NAME         PRICE       EVENTS/MONTH  EVENTS/MIN  DAYS KEPT  STRIPE PRICE
+    free         Free         0.00 USD    5000          100         1          -
+    pro          Pro          49.00 USD   1000000       2000        30         -
+    self_hosted  Self-hosted  0.00 USD    -             -           -          -             default
+    starter      Starter      19.00 USD   100000        500         7          -
+    team         Team         199.00 USD  5000000       10000       90         -
+    ");
     let made = plans(
         &folder,
         &[
@@ -44,7 +52,20 @@ fn plans_are_looked_after_on_the_data_itself() {
         ],
     );
     assert_eq!(made["limits"], json!({ "eventsPerMonth": 1000, "sources": 5 }));
-    insta::assert_snapshot!(said(&folder, &["get", "gold"]), @"");
+    insta::assert_snapshot!(said(&folder, &["get", "gold"]), @r"
+    exit 0
+    plan               gold
+    name               Gold
+    type               professional
+    price              99.00 EUR
+    stripe price       price_gold
+    on offer           yes
+    default            no
+    eventsPerMonth     1000
+    sources            5
+    feature            a
+    feature            b
+    ");
     let set =
         ["set", "gold", "--limit", "sources=none", "--stripe-price", "price_new", "--default"];
     let set = plans(&folder, &set);
@@ -76,7 +97,28 @@ fn plans_are_looked_after_on_the_data_itself() {
         said(&folder, &["assign", "acc_0000000000000000", "pro"]),
         said(&folder, &["assign", "nobody", "pro"]),
     ];
-    insta::assert_snapshot!(complaints.join(""), @"");
+    insta::assert_snapshot!(complaints.join(""), @r#"
+    exit 1
+    ferryhook: there is a plan "gold" already; see plans set
+    exit 1
+    ferryhook: the id of a plan has 1 to 64 of a-z, 0-9, _ and -, not "Bad Id"
+    exit 4
+    ferryhook: there is no plan "silver"
+    exit 4
+    ferryhook: there is no plan "silver"
+    exit 1
+    ferryhook: eventsPerMonth must be a whole number within bounds, or none, not "many"
+    exit 1
+    ferryhook: price_gold is, or was, the price of the plan "gold"
+    exit 1
+    ferryhook: the default plan is what new accounts get: make another the default first
+    exit 4
+    ferryhook: nobody here has the address "nobody@example.com"
+    exit 4
+    ferryhook: there is no account acc_0000000000000000
+    exit 4
+    ferryhook: nobody here has the address "nobody"
+    "#);
 }
 
 /// New accounts get the default, and an account can be given another by its id.

@@ -1,5 +1,7 @@
 //! A server that sells plans, with somebody who has signed up there.
 
+use std::io::Write;
+
 use ferryhook_core::Env;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -89,6 +91,11 @@ impl Shop {
         let message = self.message(kind, object);
         told(&self.deliver(library, &message), 200);
     }
+}
+
+/// Not with `eprintln`, which is shown only when a test fails.
+pub fn skipped(reason: &str) {
+    let _ = writeln!(std::io::stderr(), "\n!!! SKIPPED, NOT PASSED: {reason} !!!\n");
 }
 
 pub fn now() -> i64 {
