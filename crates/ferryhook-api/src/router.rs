@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 
 use crate::apply::Changed;
 use crate::auth::Auth;
+use crate::billing::Billing;
 use crate::cli_sessions::Listening;
 use crate::cursors::Cursors;
 use crate::events::post::Triggers;
@@ -24,9 +25,7 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, apply, auth, claims, cli_sessions, connections, dead_letters, docs,
-    erasures, events, export, invitations, keys, members, openapi, providers, rejections, replays,
-    request, sources, tokens, whoami,
+    accounts, activities, apply, auth, billing, claims, cli_sessions, connections, dead_letters, docs, erasures, events, export, invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -48,6 +47,8 @@ pub struct App {
     pub tasks: Tasks,
     /// How people sign in.
     pub auth: Arc<Auth>,
+    /// How plans are paid for.
+    pub billing: Arc<Billing>,
     /// The data plane, as far as it works for us.
     pub works: Arc<dyn Works>,
     /// Where the apps of each account post to.
@@ -183,6 +184,12 @@ pub fn routes() -> Vec<Route> {
         get("/v1/api-keys/{keyId}", "apiKeys.get", Role(Viewer), "Shows a key, without itself.", keys::show),
         patch("/v1/api-keys/{keyId}", "apiKeys.update", Role(Manager), "Renames a key, or changes which operations it is for.", keys::change),
         delete("/v1/api-keys/{keyId}", "apiKeys.revoke", Role(Manager), "Revokes a key at once.", keys::revoke),
+
+        get("/v1/billing/plans", "billing.plans", Role(Viewer), "Lists the plans on offer.", billing::plans::list),
+        get("/v1/billing/subscription", "billing.subscription", Role(Viewer), "Shows the plan of the account, and what is paid for it.", billing::subscription::show),
+        post("/v1/billing/checkout", "billing.checkout", Role(Admin), "Gives the address of a page where a plan is bought.", billing::checkout::check_out),
+        post("/v1/billing/portal", "billing.portal", Role(Admin), "Gives the address of a page with cards and invoices.", billing::portal::open),
+        post("/webhooks/stripe", "billing.hear", Public, "Hears from Stripe that something has changed.", billing::hook::take),
     ]
 }
 

@@ -68,6 +68,7 @@ pub(crate) fn app_in(env: Env) -> App {
     let tasks = Tasks::new();
     App {
         auth: Arc::new(auth(&store, &env, &tasks)),
+        billing: Arc::default(),
         limiter: Limiter::new(Rates::default(), env.clone()),
         store,
         env,

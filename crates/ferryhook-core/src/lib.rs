@@ -11,7 +11,7 @@
 //! - who: [`user`], [`account`], [`member`], [`invitation`], [`key`], how people sign in
 //!   ([`session`], [`ticket`], [`token_key`], [`totp`], [`oauth_state`]), what they may do:
 //!   [`permission`], what they were answered: [`answer`], and what they may use and did use:
-//!   [`plan`], [`usage`];
+//!   [`plan`], [`usage`], and what they pay for: [`billing`];
 //! - what passes through: [`source`], [`connection`], [`event`], [`claim`], [`rejection`], then
 //!   [`delivery`] with its state machine, [`retry`] and [`attempt`], [`replay`] of many at once and
 //!   [`erasure`];
@@ -41,6 +41,7 @@ pub mod secret;
 // Who: people, the accounts they work in, and what they may spend.
 pub mod account;
 pub mod answer;
+pub mod billing;
 pub mod invitation;
 pub mod key;
 pub mod member;
@@ -106,6 +107,7 @@ pub use account::Account;
 pub use activity::Activity;
 pub use answer::Answer;
 pub use attempt::Attempt;
+pub use billing::Subscription;
 pub use body::Body;
 pub use claim::Claim;
 pub use cli_session::CliSession;

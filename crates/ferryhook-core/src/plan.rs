@@ -1,16 +1,20 @@
 //! What an account may use, and what that costs. Plans are rows, not constants: an operator edits
 //! them, and [`seeded`] is only what a new installation begins with.
 
+mod edit;
+mod sale;
 mod seeded;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::schedule::ScheduleType;
 use crate::time::seconds;
 use crate::{Map, Timestamp};
 
+pub use edit::{BadPlan, Edit, StripePrice};
 pub use seeded::seeded;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,8 +61,9 @@ impl Plan {
 }
 
 /// An absent limit is no limit.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PlanLimits)]
 pub struct Limits {
     /// Of each source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +89,7 @@ pub struct Limits {
     pub custom_domains: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanType {
     Free,

@@ -1,6 +1,7 @@
 //! When a source is pulled, and for which types of data.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::id::Identified;
 use crate::time::seconds;
@@ -36,7 +37,7 @@ impl Identified for Schedule {
     const PREFIX: &'static str = "sch_";
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleType {
     Hourly,

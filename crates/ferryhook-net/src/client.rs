@@ -102,6 +102,8 @@ pub struct Client {
     tasks: Tasks,
     connector: Arc<Connector>,
     pool: Arc<Pool>,
+    /// Of the body of an answer.
+    keeps: usize,
 }
 
 impl Client {
@@ -118,7 +120,14 @@ impl Client {
         resolver: Arc<dyn Resolve>,
     ) -> Self {
         let connector = Arc::new(Connector::new(guard.clone(), env.clone(), resolver, roots));
-        Self { guard, env, tasks, connector, pool: Arc::new(Pool::new(Room::default())) }
+        let pool = Arc::new(Pool::new(Room::default()));
+        Self { guard, env, tasks, connector, pool, keeps: limits::BODY_BYTES_KEPT }
+    }
+
+    /// With more or less of each answer's body, for whoever needs the whole of it.
+    #[must_use]
+    pub fn keeping(self, body_bytes: usize) -> Self {
+        Self { keeps: body_bytes, ..self }
     }
 
     /// Who may be called.
@@ -145,7 +154,7 @@ impl Client {
         let ends = Ends::of(&outgoing);
         if let Some(mut line) = self.rested_line(&outgoing.target, &ends, course.started()).await {
             let request = request(&outgoing, outgoing.headers.clone());
-            match exchange(&mut line, request, course).await {
+            match exchange(&mut line, request, self.keeps, course).await {
                 Ok(reusable) => {
                     self.hang_up(&ends, line, reusable, course);
                     return Ok(());
@@ -158,7 +167,7 @@ impl Client {
         let (target, identity) = (&outgoing.target, outgoing.identity.as_ref());
         let mut line = Box::pin(self.connector.connect(target, identity, course)).await?;
         let headers = std::mem::take(&mut outgoing.headers);
-        let answered = exchange(&mut line, request(&outgoing, headers), course).await;
+        let answered = exchange(&mut line, request(&outgoing, headers), self.keeps, course).await;
         let reusable = answered.map_err(|stumble| stumble.failure)?;
         self.hang_up(&ends, line, reusable, course);
         Ok(())

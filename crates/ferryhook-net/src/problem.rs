@@ -45,10 +45,11 @@ pub enum Code {
     IdempotencyKeyReused,
     PlanLimitReached,
     AccountSuspended,
+    BillingOff,
 }
 
 impl Code {
-    pub const ALL: [Code; 19] = [
+    pub const ALL: [Code; 20] = [
         Code::Validation,
         Code::Unauthorized,
         Code::PaymentRequired,
@@ -68,6 +69,7 @@ impl Code {
         Code::IdempotencyKeyReused,
         Code::PlanLimitReached,
         Code::AccountSuspended,
+        Code::BillingOff,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -91,6 +93,7 @@ impl Code {
             Code::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
             Code::PlanLimitReached => "PLAN_LIMIT_REACHED",
             Code::AccountSuspended => "ACCOUNT_SUSPENDED",
+            Code::BillingOff => "BILLING_OFF",
         }
     }
 
@@ -114,6 +117,7 @@ impl Code {
             Code::IdempotencyKeyReused => StatusCode::UNPROCESSABLE_ENTITY,
             Code::PlanLimitReached => StatusCode::FORBIDDEN,
             Code::AccountSuspended => StatusCode::FORBIDDEN,
+            Code::BillingOff => StatusCode::CONFLICT,
         }
     }
 
@@ -138,6 +142,7 @@ impl Code {
             Code::IdempotencyKeyReused => "The key belongs to another request",
             Code::PlanLimitReached => "The plan allows no more",
             Code::AccountSuspended => "The account is suspended",
+            Code::BillingOff => "Nothing is sold here",
         }
     }
 
@@ -182,6 +187,9 @@ impl Code {
             }
             Code::AccountSuspended => {
                 "Nothing of it is lost; whoever suspended it can let it go on."
+            }
+            Code::BillingOff => {
+                "The operator of this installation has not connected it to Stripe, so that nothing can be bought."
             }
         }
     }

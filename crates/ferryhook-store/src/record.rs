@@ -47,10 +47,11 @@ pub enum Kind {
     TokenKey = 26,
     Invitation = 27,
     Erasure = 28,
+    Subscription = 32,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 28] = [
+    pub const ALL: [Kind; 29] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -79,6 +80,7 @@ impl Kind {
         Kind::TokenKey,
         Kind::Invitation,
         Kind::Erasure,
+        Kind::Subscription,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -119,6 +121,7 @@ impl Kind {
             Self::TokenKey => "token key",
             Self::Invitation => "invitation",
             Self::Erasure => "erasure",
+            Self::Subscription => "subscription",
         }
     }
 
@@ -127,6 +130,7 @@ impl Kind {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
+            Self::Subscription => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

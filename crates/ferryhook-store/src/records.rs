@@ -38,6 +38,7 @@ pub(crate) mod run;
 pub(crate) mod schedule;
 pub(crate) mod session;
 pub(crate) mod source;
+pub(crate) mod subscription;
 pub(crate) mod ticket;
 pub(crate) mod token_key;
 pub(crate) mod usage;

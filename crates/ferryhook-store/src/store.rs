@@ -17,7 +17,8 @@ use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
     Accounts, Activities, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures, Events,
     Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
-    Rejections, Replays, Runs, Schedules, Sessions, Sources, Tickets, TokenKeys, UsageDays, Users,
+    Rejections, Replays, Runs, Schedules, Sessions, Sources, Subscriptions, Tickets, TokenKeys,
+    UsageDays, Users,
 };
 use crate::vault::{self, Vault};
 
@@ -100,6 +101,10 @@ impl Store {
 
     pub fn plans(&self) -> Plans<'_> {
         Plans(self)
+    }
+
+    pub fn subscriptions(&self) -> Subscriptions<'_> {
+        Subscriptions(self)
     }
 
     pub fn usage(&self) -> UsageDays<'_> {

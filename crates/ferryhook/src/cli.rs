@@ -2,6 +2,7 @@
 
 mod listen;
 mod live;
+mod plans;
 mod resources;
 mod server;
 mod session;
@@ -28,6 +29,7 @@ pub use resources::{
 };
 pub use server::{ServerFlags, WhereFlags};
 pub use session::{ContextCommand, Login, Logout, Whoami};
+pub use plans::{PlansAssign, PlansCommand, PlansEdit, PlansList, PlansOf};
 pub use signature::{SignatureCommand, SignatureProviders, SignatureSign, SignatureVerify};
 pub use words::Moment;
 
@@ -101,6 +103,9 @@ pub enum Command {
     /// Look at what was given up, and process it once more.
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
+    /// Look at plans, change what they allow and cost, and give one to somebody.
+    #[command(subcommand)]
+    Plans(PlansCommand),
     /// Verify and sign requests as providers do, without a server.
     #[command(subcommand)]
     Signature(SignatureCommand),

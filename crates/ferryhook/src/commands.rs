@@ -21,6 +21,7 @@ mod input;
 mod keys;
 mod listen;
 mod login;
+mod plans;
 mod rejections;
 mod replay;
 mod restore;
@@ -74,6 +75,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Replay(asked) => return replay::run(&asked),
         Command::Erase(asked) => return erase::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
+        Command::Plans(command) => return plans::run(&command),
         Command::Signature(command) => signature::run(&command)?,
         Command::Keys(KeysCommand::RotateMaster(asked)) => keys::rotate_master(&asked)?,
         Command::Backup(asked) => backup::run(&asked)?,

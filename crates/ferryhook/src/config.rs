@@ -4,6 +4,7 @@
 //! `ferryhook.toml` and the default, in this order of precedence (`values.rs`). What nobody
 //! knows is an error, because a misspelt setting that is ignored costs an evening.
 
+mod billing;
 mod settings;
 mod sign_in;
 mod values;
@@ -52,6 +53,7 @@ pub struct Config {
     pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
     pub sign_in: SignIn,
+    pub billing: ferryhook_api::billing::Settings,
     pub master_key: MasterKeySetting,
 }
 
@@ -188,6 +190,7 @@ impl Config {
                 )?,
             },
             sign_in: SignIn::parse(values)?,
+            billing: billing::parse(values)?,
         })
     }
 }

@@ -12,6 +12,7 @@ mod erasures;
 mod listening;
 mod names;
 pub mod orders;
+mod plans;
 mod questions;
 mod work;
 
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 pub use ask::{ask, ask_server};
 pub use orders::Asked;
+pub use plans::{Assigned, PlanOrder};
 
 pub struct Desk {
     store: Store,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use ferryhook_api::auth::{self, Auth, Surroundings};
+use ferryhook_api::billing::{Billing, stripe};
 use ferryhook_api::cursors::Cursors;
 use ferryhook_api::events::post::Triggers;
 use ferryhook_api::limiter::Limiter;
@@ -16,7 +17,7 @@ use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
 use ferryhook_flow::scripts::Scripts;
 use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
-use ferryhook_net::client::{Client, Guard};
+use ferryhook_net::client::{Client, Guard, Outbound};
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -112,6 +113,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         works: desk.clone(),
         listening: desk,
         triggers: Triggers::default(),
+        billing: Arc::new(billing(config, &env, &tasks)?),
         turns: Arc::default(),
     };
     let router = match purpose {
@@ -122,6 +124,20 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     };
     let front = Front { ingest, router, env };
     Ok(Wired { front, courier, readiness, tasks, store, bell })
+}
+
+/// How plans are paid for. Stripe is the operator's choice too, and what it says is read whole.
+fn billing(config: &Config, env: &Env, tasks: &Tasks) -> anyhow::Result<Billing> {
+    let guard = everywhere();
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots::of(config)?);
+    let outbound: Arc<dyn Outbound> = Arc::new(client.keeping(stripe::ANSWER_BYTES_MAX));
+    Billing::new(config.billing.clone(), &outbound, &guard, env.clone())
+        .context("billing.stripe.webhookSecret cannot be used")
+}
+
+/// For those whom the operator has named.
+fn everywhere() -> Guard {
+    Guard::new(vec![IpNet::V4(Ipv4Net::default()), IpNet::V6(Ipv6Net::default())])
 }
 
 /// How people sign in. The platforms they may come through are the operator's choice, so that
@@ -144,8 +160,7 @@ fn auth(
             Mailer::nowhere()
         }
     };
-    let everywhere = [IpNet::V4(Ipv4Net::default()), IpNet::V6(Ipv6Net::default())];
-    let guard = Guard::new(everywhere.to_vec());
+    let guard = everywhere();
     let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots::of(config)?);
     let public_url = config.public_url.as_ref().map(|url| url.0.as_str());
     let settings = auth::Settings {

@@ -23,6 +23,7 @@ use utoipa::ToSchema;
 use super::brake::Sort;
 use super::entry::{self, Entered, WithCookie};
 use super::{SignedIn, Signup};
+use crate::billing::plans;
 use crate::call::{Accepted, ApiResult, Created, Describes, Sent};
 use crate::invitations;
 use crate::mail::letters;
@@ -34,7 +35,7 @@ use crate::visit::{Deed, Visit};
 
 /// The longest that a mail server has to take.
 const EMAIL_BYTES_MAX: usize = 254;
-/// Of a new user; an operator may give them another.
+/// Of a new user, where no plan is the default; an operator may give them another.
 pub(crate) const PLAN: &str = "self_hosted";
 
 /// Somebody who wants in.
@@ -109,7 +110,8 @@ pub async fn sign_up(
     let account_name = self::name(body.account_name.as_deref(), &name, "/accountName")?;
     let attempt = app.auth.brake.begin(Sort::SignUp, &email, visit.address)?;
     let hash = app.auth.passwords.hash(&body.password).await?;
-    let home = Home::new(&app.env, email, name, &account_name, Some(hash));
+    let mut home = Home::new(&app.env, email, name, &account_name, Some(hash));
+    home.user.plan = plans::of_new_accounts(&app.store, PLAN).await?;
     let (home, made) = match &invitation {
         None => {
             let made = make(&app, &visit, &home).await;

@@ -9,8 +9,8 @@ use crate::plan::Limits;
 use crate::schedule::ScheduleType;
 use crate::{
     Account, Activity, Answer, DataKey, Headers, Hook, Invitation, Key, Member, Notification,
-    OauthState, Plan, Session, Ticket, TokenKey, Usage, User, account, answer, invitation, key,
-    member, notification, plan, session, ticket, user,
+    OauthState, Plan, Session, Subscription, Ticket, TokenKey, Usage, User, account, answer,
+    billing, invitation, key, member, notification, plan, session, ticket, user,
 };
 
 pub fn user() -> User {
@@ -122,6 +122,24 @@ pub fn ticket() -> Ticket {
         tries: 1,
         created_at: CREATED,
         expires_at: EXPIRES,
+    }
+}
+
+pub fn subscription() -> Subscription {
+    Subscription {
+        user_id: id("usr_0000000000000001"),
+        account_id: id("acc_0000000000000001"),
+        customer_key: "0123456789abcdef".to_owned(),
+        stripe_customer_id: text("cus_1"),
+        stripe_sub_id: text("sub_1"),
+        subscription_status: Some(billing::Status::Active),
+        price_id: text("price_1"),
+        plan_id: text("pro"),
+        cancel_at_period_end: true,
+        current_period_end: Some(EXPIRES),
+        read_at: Some(UPDATED),
+        created_at: CREATED,
+        updated_at: UPDATED,
     }
 }
 

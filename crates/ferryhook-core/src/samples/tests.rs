@@ -292,6 +292,16 @@ fn a_ticket() {
 }
 
 #[test]
+fn a_subscription() {
+    stored(
+        &subscription(),
+        "userId S, accountId S, customerKey S, stripeCustomerId? S, stripeSubId? S, \
+         subscriptionStatus? S, priceId? S, planId? S, cancelAtPeriodEnd BOOL, \
+         currentPeriodEnd? N(s), readAt? S(iso), createdAt S(iso), updatedAt S(iso)",
+    );
+}
+
+#[test]
 fn a_token_key() {
     stored(&token_key(), "keyId S, privateKey S, createdAt S(iso), ttl N(s)");
 }

@@ -23,10 +23,11 @@ pub(super) struct Stumble {
     pub(super) unheard: bool,
 }
 
-/// Puts the answer into `course`. Says whether the line can be used again.
+/// Puts the answer into `course`, with so many bytes of its body. Says whether the line can be used again.
 pub(super) async fn exchange(
     line: &mut Line,
     request: Request<Full<Bytes>>,
+    keeps: usize,
     course: &mut Course<'_>,
 ) -> Result<bool, Stumble> {
     course.begin_waiting(line.meter.clone());
@@ -43,21 +44,22 @@ pub(super) async fn exchange(
     line.meter.lift();
     let answer = Answer { status: head.status.as_u16(), headers: head.headers, body: Vec::new() };
     let kept = &mut course.answered(answer).body;
-    Ok(read(line, body, kept).await && line.is_good().await)
+    Ok(read(line, body, keeps, kept).await && line.is_good().await)
 }
 
 /// Reads the body, keeps its beginning, and says whether its end was seen.
-async fn read(line: &mut Line, mut body: Incoming, kept: &mut Vec<u8>) -> bool {
+async fn read(line: &mut Line, mut body: Incoming, keeps: usize, kept: &mut Vec<u8>) -> bool {
     // Whose end we will not see anyway need not be read further than what is kept.
+    let most = limits::BODY_BYTES_READ.max(keeps);
     let read_max = match body.size_hint().lower() {
-        announced if announced > limits::BODY_BYTES_READ as u64 => limits::BODY_BYTES_KEPT,
-        _ => limits::BODY_BYTES_READ,
+        announced if announced > most as u64 => keeps,
+        _ => most,
     };
     let mut read = 0;
     while let Some(frame) = line.more(&mut body).await {
         let Ok(frame) = frame else { return false };
         let Some(data) = frame.data_ref() else { continue };
-        let room = limits::BODY_BYTES_KEPT - kept.len();
+        let room = keeps - kept.len();
         kept.extend_from_slice(&data[..room.min(data.len())]);
         read += data.len();
         if read >= read_max {

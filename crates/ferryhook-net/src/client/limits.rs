@@ -39,7 +39,7 @@ pub const HEADERS_MAX: usize = 100;
 /// Everything read until the final head has come: that head and any 1xx before it.
 pub const PREAMBLE_BYTES_MAX: u64 = 256 * 1024;
 
-/// What is kept of an answer's body.
+/// What is kept of an answer's body, unless the client is told otherwise.
 pub const BODY_BYTES_KEPT: usize = 16 * 1024;
 
 /// How much of a body is read in all, so that its connection can be used again. Whoever sends

@@ -86,6 +86,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::token_key()),
         sample(&samples::invitation()),
         sample(&samples::erasure()),
+        sample(&samples::subscription()),
     ]
 }
 
@@ -380,6 +381,7 @@ fn keys_are_those_the_tables_document() {
             "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
             "ACC#acc_0000000000000001 INV#inv_0000000000000001",
             "ACC#acc_0000000000000001 ERASE#era_-OhqqeV-00000001",
+            "USER#usr_0000000000000001 SUBSCRIPTION",
         ]
     );
 }

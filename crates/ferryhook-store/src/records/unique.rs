@@ -55,6 +55,11 @@ impl Unique {
         }
     }
 
+    pub(crate) fn customer(customer: &str, owner: &impl ToString) -> Self {
+        let value = super::subscription::customer_value(customer);
+        Self { value, owner_id: owner.to_string(), user_id: None }
+    }
+
     /// Which account is the installation's own.
     pub(crate) fn installation(account: Id<Account>) -> Self {
         Self { value: INSTALLATION.to_owned(), owner_id: account.to_string(), user_id: None }

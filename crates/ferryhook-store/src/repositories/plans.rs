@@ -1,6 +1,6 @@
 //! Plans: a small catalogue that the operator edits.
 
-use ferryhook_core::Plan;
+use ferryhook_core::{Plan, limits};
 
 use super::{Slice, TRIES_MAX};
 use crate::batch::Batch;
@@ -9,6 +9,9 @@ use crate::record::{Kind, Stored};
 use crate::records::plan;
 use crate::tables::Index;
 use crate::{Store, StoreError};
+
+/// Pages of the catalogue that are looked at; nobody sells so many.
+const PAGES_MAX: usize = 10;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Plans<'a>(pub(crate) &'a Store);
@@ -48,6 +51,46 @@ impl Plans<'_> {
     pub async fn list(&self, slice: Slice) -> Result<Page<Stored<Plan>>, StoreError> {
         let query = Query::index(Kind::Plan, Index::PlanCatalogue, plan::CATALOGUE);
         self.0.list(slice.of(query)).await
+    }
+
+    /// The whole catalogue, which fits on a page or two.
+    pub async fn all(&self) -> Result<Vec<Stored<Plan>>, StoreError> {
+        let (mut plans, mut slice) = (Vec::new(), Slice::default().limit(limits::PAGE_MAX));
+        for _ in 0..PAGES_MAX {
+            let page = self.list(slice.clone()).await?;
+            plans.extend(page.rows);
+            if page.next.is_none() {
+                break;
+            }
+            slice = slice.after(page.next);
+        }
+        Ok(plans)
+    }
+
+    /// The plan that new accounts get.
+    pub async fn find_default(&self) -> Result<Option<Stored<Plan>>, StoreError> {
+        Ok(self.all().await?.into_iter().find(|plan| plan.is_default))
+    }
+
+    /// Makes it the default, and those that were no longer: there is one at any time. `was` is what
+    /// it was, if it is not new.
+    pub async fn make_default(
+        &self,
+        was: Option<&Stored<Plan>>,
+        now: &Plan,
+    ) -> Result<(), StoreError> {
+        let mut batch = match was {
+            Some(was) => Batch::new().replace(was, now),
+            None => Batch::new().insert(now),
+        };
+        for former in self.all().await? {
+            if former.is_default && former.id != now.id {
+                let updated_at = now.updated_at;
+                let less = Plan { is_default: false, updated_at, ..former.record.clone() };
+                batch = batch.replace(&former, &less);
+            }
+        }
+        self.0.commit(batch).await
     }
 
     pub async fn replace(&self, was: &Stored<Plan>, now: Plan) -> Result<Stored<Plan>, StoreError> {

@@ -5,7 +5,7 @@ use ferryhook_core::user::Identity;
 use ferryhook_core::{Account, Id, Member, User};
 
 use super::UniqueError;
-use crate::batch::{Batch, Patch};
+use crate::batch::{Batch, Condition, Patch};
 use crate::key::IndexKey;
 use crate::record::{Kind, Stored};
 use crate::records::{Unique, unique, user};
@@ -86,6 +86,13 @@ impl Users<'_> {
         }
         self.0.commit(batch).await.map_err(taken(&after))?;
         Ok(was.followed_by(now))
+    }
+
+    /// Gives them another plan, if they still have the one that they were seen with.
+    pub async fn change_plan(&self, was: &User, plan: &str) -> Result<(), StoreError> {
+        let held = Condition::Is("plan".into(), was.plan.as_str().into());
+        let patch = Patch::of(Kind::User, user::key(was.id)).set("plan", plan).when(held);
+        self.0.commit(Batch::new().patch(patch)).await
     }
 
     /// Counts events to the user's month. A crash may forget the last few.

@@ -20,6 +20,7 @@ mod probe;
 mod yielding;
 
 mod answers;
+mod billing;
 mod erasures;
 mod gateway;
 mod ledger;
@@ -144,6 +145,7 @@ macro_rules! conformance {
         mod $engine {
             crate::tests! {
                 crate::engines::alone::$engine;
+                billing: there_is_one_default_plan, ;
                 vault:
                     another_master_key_is_refused_at_once,
                     a_rotation_wraps_every_key_anew,
@@ -435,6 +437,12 @@ macro_rules! conformance {
                     pushed_events_are_listed_by_status_while_they_need_someone,
                     a_deleted_event_leaves_every_list,
                     windows_may_be_open_at_either_end,
+                ;
+                billing:
+                    of_many_who_begin_to_pay_all_are_the_same_customer,
+                    a_customer_pays_for_one_owner,
+                    what_stripe_said_is_written_over_what_was_read,
+                    a_plan_is_changed_from_the_one_that_was_seen,
                 ;
                 sign_in:
                     a_session_begins_if_the_user_is_as_they_were,

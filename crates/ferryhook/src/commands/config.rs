@@ -10,7 +10,7 @@ pub fn check(flags: &Flags) -> anyhow::Result<()> {
     roots::of(&config)?;
     let mut out = std::io::stdout().lock();
     for (key, value, origin) in values.rows() {
-        writeln!(out, "{key:<22} {:<28} {origin}", value.unwrap_or("-"))?;
+        writeln!(out, "{key:<28} {:<28} {origin}", value.unwrap_or("-"))?;
     }
     Ok(())
 }

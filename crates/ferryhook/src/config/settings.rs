@@ -218,12 +218,48 @@ pub const SETTINGS: &[Setting] = &[
         default: Some("https://accounts.google.com"),
         help: "Another provider of OpenID Connect",
     },
+    Setting {
+        key: "billing.stripe.apiKey",
+        variable: "STRIPE_API_KEY",
+        flag: "billing-stripe-api-key",
+        default: None,
+        help: "Lets plans be bought through Stripe: the secret key of the account there",
+    },
+    Setting {
+        key: "billing.stripe.webhookSecret",
+        variable: "STRIPE_WEBHOOK_SECRET",
+        flag: "billing-stripe-webhook-secret",
+        default: None,
+        help: "What Stripe signs its messages to /webhooks/stripe with; a former one may follow, \
+               with a comma between them",
+    },
+    Setting {
+        key: "billing.stripe.baseUrl",
+        variable: "STRIPE_BASE_URL",
+        flag: "billing-stripe-base-url",
+        default: Some("https://api.stripe.com"),
+        help: "Where Stripe is called",
+    },
+    Setting {
+        key: "billing.returnUrls",
+        variable: "FERRYHOOK_BILLING_RETURN_URLS",
+        flag: "billing-return-urls",
+        default: None,
+        help: "Where people may come back to from Stripe, beside this server, for example \
+               https://app.example.com; several with commas",
+    },
 ];
 
 /// Settings that nobody may see: they have no flag, because others see those of a process, and
 /// are never printed.
-pub const SECRETS: &[&str] =
-    &["masterKey", "mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
+pub const SECRETS: &[&str] = &[
+    "masterKey",
+    "mail.smtpUrl",
+    "github.clientSecret",
+    "google.clientSecret",
+    "billing.stripe.apiKey",
+    "billing.stripe.webhookSecret",
+];
 
 /// For `keys rotate-master` only.
 pub const NEW_MASTER_KEY_VARIABLE: &str = "FERRYHOOK_NEW_MASTER_KEY";

@@ -74,6 +74,10 @@ fn nothing_given_is_enough() {
             github: None,
             google: None,
         },
+        billing: Settings {
+            stripe: None,
+            return_urls: [],
+        },
         master_key: Own,
     }
     "#);
@@ -151,6 +155,32 @@ fn signing_in_is_configured_whole_or_not_at_all() {
     let variables = [("SMTP_URL", "smtp://u:hush@mail"), ("MAIL_FROM", "a@b.c")];
     let (config, values) = load("", &variables, &[]).unwrap();
     assert_eq!(config.sign_in.mail.as_ref().unwrap().from, "a@b.c");
+    let shown: Vec<_> = values.rows().filter_map(|(_, value, _)| value).collect();
+    assert!(!format!("{config:?} {shown:?}").contains("hush"));
+}
+
+/// A key without the secret would sell what nobody gets; neither is ever shown.
+#[test]
+fn billing_is_configured_whole_or_not_at_all() {
+    let complaints = [
+        complaint("", &[("STRIPE_API_KEY", "sk_hush")]),
+        complaint("", &[("STRIPE_WEBHOOK_SECRET", "whsec_hush")]),
+        complaint("", &[("STRIPE_API_KEY", "sk hush"), ("STRIPE_WEBHOOK_SECRET", "whsec_hush")]),
+        complaint("[billing]\nreturnUrls = 'app'", &[]),
+        complaint("[billing.stripe]\nbaseUrl = 'stripe'", &[]),
+    ];
+    insta::assert_snapshot!(complaints.join("\n"), @r#"
+    billing.stripe.webhookSecret must be what Stripe signs with when billing.stripe.apiKey is set
+    billing.stripe.apiKey must be the key that billing.stripe.webhookSecret belongs to
+    billing.stripe.apiKey must be a key such as sk_live_... (from STRIPE_API_KEY); what it is instead is not shown
+    billing.returnUrls must be a list of URLs such as https://app.example.com, not "app" (from ferryhook.toml)
+    billing.stripe.baseUrl must be a URL such as https://api.stripe.com, not "stripe" (from ferryhook.toml)
+    "#);
+    let file = "[billing]\nreturnUrls = 'https://a.example, https://b.example/'\n[billing.stripe]\n\
+                apiKey = 'sk_hush'\nwebhookSecret = 'whsec_hush1, whsec_hush2'";
+    let (config, values) = load(file, &[], &[]).unwrap();
+    assert_eq!(config.billing.return_urls, ["https://a.example", "https://b.example"]);
+    assert_eq!(config.billing.stripe.as_ref().unwrap().webhook_secrets.len(), 2);
     let shown: Vec<_> = values.rows().filter_map(|(_, value, _)| value).collect();
     assert!(!format!("{config:?} {shown:?}").contains("hush"));
 }

@@ -8,6 +8,8 @@ use ferryhook_core::replay::Position;
 use ferryhook_core::{Erasure, Event, Id, Rejection, Replay, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::plans::PlanOrder;
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Asked {
@@ -60,6 +62,8 @@ pub enum Asked {
     },
     /// These, or all when there are none. Answered with [`Redriven`](ferryhook_api::dead_letters::Redriven).
     Redrive(Vec<Id<Event>>),
+    /// Answered as each of them says.
+    Plans(PlanOrder),
 }
 
 /// What other rules would do with the newest events of a connection's source.

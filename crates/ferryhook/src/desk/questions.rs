@@ -65,6 +65,7 @@ impl Desk {
             Asked::ListDeadLetters { limit } => said(self.list_dead_letters(account, limit).await?),
             Asked::ListFailures { limit } => said(self.list_failures(account, limit).await?),
             Asked::Redrive(ids) => said(self.redrive_some(account, &ids).await?),
+            Asked::Plans(order) => self.plans(order).await,
         }
     }
 
@@ -321,7 +322,7 @@ impl Desk {
     }
 }
 
-fn said(answer: impl Serialize) -> Answer<Value> {
+pub(super) fn said(answer: impl Serialize) -> Answer<Value> {
     serde_json::to_value(answer).map_err(|error| Complaint::Refused(error.to_string()))
 }
 

@@ -13,34 +13,38 @@ fn check_shows_every_value_and_its_origin() {
     );
     insta::assert_snapshot!(show(&output), @r"
     exit 0
-    listen                 127.0.0.1:8080               default
-    data                   here                         --data
-    store                  memory                       ferryhook.toml
-    masterKey              -                            default
-    masterKeyFile          -                            default
-    log                    debug                        FERRYHOOK_LOG
-    shutdownDelaySeconds   0                            default
-    publicUrl              -                            default
-    ingest.trustedProxies  -                            default
-    ingest.bodySeconds     30                           default
-    api.requestsPerMinute  100                          default
-    destinations.allow     -                            default
-    destinations.caFile    -                            default
-    dynamo.endpoint        -                            default
-    dynamo.region          -                            default
-    dynamo.tablePrefix     ferryhook-                   default
-    dynamo.ledgerTable     QuillIdempotencyLedger       default
-    dynamo.ttlDays         14                           default
-    signup                 invite                       default
-    mail.smtpUrl           -                            default
-    mail.from              -                            default
-    github.clientId        -                            default
-    github.clientSecret    -                            default
-    github.url             https://github.com           default
-    github.apiUrl          https://api.github.com       default
-    google.clientId        -                            default
-    google.clientSecret    -                            default
-    google.issuer          https://accounts.google.com  default
+    listen                       127.0.0.1:8080               default
+    data                         here                         --data
+    store                        memory                       ferryhook.toml
+    masterKey                    -                            default
+    masterKeyFile                -                            default
+    log                          debug                        FERRYHOOK_LOG
+    shutdownDelaySeconds         0                            default
+    publicUrl                    -                            default
+    ingest.trustedProxies        -                            default
+    ingest.bodySeconds           30                           default
+    api.requestsPerMinute        100                          default
+    destinations.allow           -                            default
+    destinations.caFile          -                            default
+    dynamo.endpoint              -                            default
+    dynamo.region                -                            default
+    dynamo.tablePrefix           ferryhook-                   default
+    dynamo.ledgerTable           QuillIdempotencyLedger       default
+    dynamo.ttlDays               14                           default
+    signup                       invite                       default
+    mail.smtpUrl                 -                            default
+    mail.from                    -                            default
+    github.clientId              -                            default
+    github.clientSecret          -                            default
+    github.url                   https://github.com           default
+    github.apiUrl                https://api.github.com       default
+    google.clientId              -                            default
+    google.clientSecret          -                            default
+    google.issuer                https://accounts.google.com  default
+    billing.stripe.apiKey        -                            default
+    billing.stripe.webhookSecret -                            default
+    billing.stripe.baseUrl       https://api.stripe.com       default
+    billing.returnUrls           -                            default
     ");
 }
 

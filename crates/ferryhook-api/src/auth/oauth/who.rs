@@ -14,6 +14,7 @@ use super::{name, word};
 use crate::auth::Signup;
 use crate::auth::entry::Tries;
 use crate::auth::signup::{self, Home};
+use crate::billing::plans;
 use crate::call::ApiResult;
 use crate::problem::{Code, Problem};
 use crate::router::App;
@@ -84,7 +85,8 @@ async fn make(app: &App, visit: &Visit, at: Identity, somebody: &Somebody) -> Ap
     let email = signup::email(somebody.email.as_deref().unwrap_or_default())?;
     let name = somebody.name.as_deref().filter(|name| signup::name(Some(name), "", "").is_ok());
     let name = signup::name(name, &email, "/name")?;
-    let home = Home::new(&app.env, email, name.clone(), &name, None);
+    let mut home = Home::new(&app.env, email, name.clone(), &name, None);
+    home.user.plan = plans::of_new_accounts(&app.store, signup::PLAN).await?;
     let user = User { email_verified: true, ..home.user }.with_identity(at, &somebody.id);
     let mut details = Map::new();
     details.insert("platform".to_owned(), word(at).into());

@@ -94,6 +94,7 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::TokenKey => as_a::<ferryhook_core::TokenKey>(row),
         Kind::Invitation => as_a::<ferryhook_core::Invitation>(row),
         Kind::Erasure => as_a::<ferryhook_core::Erasure>(row),
+        Kind::Subscription => as_a::<ferryhook_core::Subscription>(row),
     }
 }
 
