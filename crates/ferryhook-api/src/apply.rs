@@ -159,7 +159,7 @@ impl Applying<'_> {
 
     /// One commit, unless more is deleted than fits beside the rest.
     async fn write(&self, difference: &Difference) -> Result<(), StoreError> {
-        for edits in difference.edits.chunks(limits::batch::ACTIONS_MAX) {
+        for edits in difference.edits.chunks(limits::EDITS_MAX) {
             self.store.sources().edit(edits).await?;
             if let Some(changed) = changed(edits) {
                 let (source, connections) = (changed.source, changed.connections.len());

@@ -47,10 +47,12 @@ pub enum Kind {
     TokenKey = 26,
     Invitation = 27,
     Erasure = 28,
+    Rollup = 29,
+    PlanCount = 33,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 28] = [
+    pub const ALL: [Kind; 30] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -79,6 +81,8 @@ impl Kind {
         Kind::TokenKey,
         Kind::Invitation,
         Kind::Erasure,
+        Kind::Rollup,
+        Kind::PlanCount,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -119,6 +123,8 @@ impl Kind {
             Self::TokenKey => "token key",
             Self::Invitation => "invitation",
             Self::Erasure => "erasure",
+            Self::Rollup => "rollup",
+            Self::PlanCount => "plan count",
         }
     }
 
@@ -127,6 +133,7 @@ impl Kind {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
+            Self::Rollup | Self::PlanCount => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

@@ -85,6 +85,8 @@ fn full() -> Vec<Sample> {
         sample(&samples::token_key()),
         sample(&samples::invitation()),
         sample(&samples::erasure()),
+        sample(&samples::rollup()),
+        sample(&samples::plan_count()),
     ]
 }
 
@@ -379,6 +381,8 @@ fn keys_are_those_the_tables_document() {
             "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
             "ACC#acc_0000000000000001 INV#inv_0000000000000001",
             "ACC#acc_0000000000000001 ERASE#era_-OhqqeV-00000001",
+            "ROLL#acc_0000000000000001 H#1767225600000",
+            "PLAN#acc_0000000000000001 events#2026-01",
         ]
     );
 }
