@@ -5,7 +5,9 @@
 //! the store to write with, so that a line for the audit log can go in the same commit.
 
 use ferryhook_core::explained::{Compared, Explained};
-use ferryhook_core::{Attempt, Connection, Erasure, Event, Id, Rejection, Replay, Source};
+use ferryhook_core::{
+    Account, Attempt, Connection, Erasure, Event, Id, Rejection, Replay, Source, User,
+};
 use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -20,6 +22,9 @@ pub trait Works: Send + Sync {
     /// Whether what is ordered here is also carried out here. Elsewhere it waits in the store for
     /// whoever works on that.
     fn is_at_work(&self) -> bool;
+
+    /// Somebody was let in to call the API; for whoever counts that. Must be quick.
+    fn called(&self, _account: Id<Account>, _by: Id<User>) {}
 
     /// What a connection's rules make of an event. Has no effect.
     fn explain<'a>(&'a self, connection: &'a Connection, event: &'a Event) -> Doing<'a, Explained>;

@@ -34,8 +34,10 @@ pub mod feed;
 mod gauges;
 pub mod limits;
 mod moment;
+mod shards;
 mod tally;
 pub mod trace;
+mod writes;
 
 #[cfg(test)]
 mod probe;
@@ -45,3 +47,4 @@ pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};
 pub use replay::{ReplayError, Replayed};
 pub use routes::{Route, Routes, Way};
+pub use tally::Tally;

@@ -6,7 +6,7 @@ use ferryhook_core::event::Status;
 use ferryhook_core::explained::{Compared, Explained};
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::verify::doctor::Other;
-use ferryhook_core::{Connection, Erasure, Event, Id, Rejection, Replay, Source};
+use ferryhook_core::{Account, Connection, Erasure, Event, Id, Rejection, Replay, Source, User};
 use ferryhook_flow::explain::{self, Trial};
 use ferryhook_flow::ingest::{NotReadmitted, NotVerified};
 use ferryhook_flow::replay::OrderError;
@@ -19,6 +19,12 @@ use super::Desk;
 impl Works for Desk {
     fn is_at_work(&self) -> bool {
         self.courier.is_some()
+    }
+
+    fn called(&self, account: Id<Account>, by: Id<User>) {
+        if let Some(courier) = &self.courier {
+            courier.tally().called(account, by, self.env.now());
+        }
     }
 
     fn explain<'a>(&'a self, connection: &'a Connection, event: &'a Event) -> Doing<'a, Explained> {
