@@ -45,6 +45,7 @@ pub mod works;
 // The nouns.
 pub mod accounts;
 pub mod activities;
+pub mod analytics;
 pub mod claims;
 pub mod connections;
 pub mod dead_letters;
@@ -57,6 +58,7 @@ pub mod providers;
 pub mod rejections;
 pub mod replays;
 pub mod sources;
+pub mod usage;
 pub mod whoami;
 
 // Configuration as a file, and whom it belongs to.

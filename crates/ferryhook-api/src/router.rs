@@ -22,9 +22,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, auth, claims, connections, dead_letters, docs, erasures, events,
-    invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens,
-    whoami,
+    accounts, activities, analytics, auth, claims, connections, dead_letters, docs, erasures,
+    events, invitations, keys, members, openapi, providers, rejections, replays, request, sources,
+    tokens, usage, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -110,7 +110,9 @@ pub fn routes() -> Vec<Route> {
         get("/v1/sources/{sourceId}/rejections", "rejections.list", Role(Viewer), "Lists requests that a source refused.", rejections::list),
         get("/v1/sources/{sourceId}/rejections/{rejectionId}", "rejections.get", Role(Viewer), "Shows a refused request, and what to mend.", rejections::show),
         post("/v1/sources/{sourceId}/rejections/readmit", "rejections.readmit", Role(Member), "Lets refused requests in after all.", rejections::readmit),
+        get("/v1/sources/{sourceId}/analytics", "sources.analytics", Role(Viewer), "Shows how a source is doing, by hour or by day.", analytics::of_source),
 
+        get("/v1/connections/{connectionId}/analytics", "connections.analytics", Role(Viewer), "Shows how a connection is doing, by hour or by day.", analytics::of_connection),
         get("/v1/connections/{connectionId}", "connections.get", Role(Viewer), "Shows a connection.", connections::show),
         patch("/v1/connections/{connectionId}", "connections.update", Role(Member), "Changes some settings of a connection.", connections::update),
         delete("/v1/connections/{connectionId}", "connections.delete", Role(Member), "Deletes a connection.", connections::delete),
@@ -137,6 +139,11 @@ pub fn routes() -> Vec<Route> {
         get("/v1/dead-letters", "deadLetters.list", Role(Viewer), "Lists events that could not be processed.", dead_letters::list),
         post("/v1/dead-letters/redrive", "deadLetters.redrive", Role(Member), "Processes dead letters once more.", dead_letters::redrive),
         get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
+
+        get("/v1/analytics/overview", "analytics.overview", Role(Viewer), "Shows how the account is doing.", analytics::overview),
+        get("/v1/analytics/series", "analytics.series", Role(Viewer), "Shows how the account is doing, by hour or by day.", analytics::of_account),
+        get("/v1/usage", "usage.list", Role(Viewer), "Lists what the account used, by day.", usage::list),
+        get("/v1/billing/usage", "billing.usage", Role(Viewer), "Shows this month's usage against the plan.", usage::show),
 
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
