@@ -46,4 +46,5 @@ mod signature;
 mod stopping;
 mod storage;
 mod traces;
+mod usage;
 mod vault;
