@@ -50,11 +50,21 @@ impl<'a> Claimed<'a> {
         Self { letter, url, body, at: rejection.rejected_at }
     }
 
-    /// The same for one that was taken in.
-    pub(super) fn of(door: &Door, letter: &'a Letter, body: &'a Bytes, event: &Event) -> Self {
+    /// The same for one that was taken in, by each address that it may have been called at.
+    pub(super) fn of(
+        door: &Door,
+        letter: &'a Letter,
+        body: &'a Bytes,
+        event: &Event,
+    ) -> impl Iterator<Item = Self> {
         let configured = door.settings.public_url.as_deref();
-        let url = public_url::again(configured, event.source_id, letter);
-        Self { letter, url, body, at: event.received_at }
+        let own = public_url::again(configured, event.source_id, letter);
+        let forwarded = match configured {
+            Some(_) => None,
+            None => public_url::as_forwarded(event.source_id, letter),
+        };
+        let at = event.received_at;
+        [Some(own), forwarded].into_iter().flatten().map(move |url| Self { letter, url, body, at })
     }
 
     fn request(&self) -> verify::Request<'_> {

@@ -28,30 +28,46 @@ pub(super) fn of(
     // HTTP/2 has the host in the address instead.
     let authority = || head.uri.authority().map(|authority| authority.as_str());
     let host = told("x-forwarded-host").or_else(own).or_else(authority).unwrap_or("localhost");
-    let scheme = match told("x-forwarded-proto") {
-        Some(scheme) if scheme.eq_ignore_ascii_case("https") => "https",
-        _ => "http",
-    };
-    format!("{scheme}://{host}{path}")
+    format!("{}://{host}{path}", scheme(told("x-forwarded-proto")))
 }
 
 /// The same for a request that came before, from what is kept of it.
 pub(super) fn again(configured: Option<&str>, source: Id<Source>, letter: &Letter) -> String {
-    let Letter { path, query, headers, .. } = letter;
-    let base = match configured {
-        Some(base) => base.to_owned(),
-        None => format!("http://{}", headers.find("host").unwrap_or("localhost")),
-    };
+    let host = || letter.headers.find("host").unwrap_or("localhost");
+    let base = configured.map_or_else(|| format!("http://{}", host()), str::to_owned);
+    below(&base, source, letter)
+}
+
+/// What a proxy said about it, if one did. Whether that was one of ours is not known any more, so
+/// this may only be asked of what carries a proof of its own.
+pub(super) fn as_forwarded(source: Id<Source>, letter: &Letter) -> Option<String> {
+    let told = |name| letter.headers.find(name).and_then(outermost);
+    let host = told("x-forwarded-host")?;
+    let base = format!("{}://{host}", scheme(told("x-forwarded-proto")));
+    Some(below(&base, source, letter))
+}
+
+fn below(base: &str, source: Id<Source>, Letter { path, query, .. }: &Letter) -> String {
     let path = path.as_deref().unwrap_or_default();
     let query = query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
     format!("{base}/in/{source}{path}{query}")
 }
 
-/// The first of several is what the outermost proxy saw.
 fn first<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let value = headers.get(name)?.to_str().ok()?;
+    outermost(headers.get(name)?.to_str().ok()?)
+}
+
+/// The first of several is what the outermost proxy saw.
+fn outermost(value: &str) -> Option<&str> {
     let first = value.split(',').next().unwrap_or_default().trim();
     (!first.is_empty()).then_some(first)
+}
+
+fn scheme(told: Option<&str>) -> &'static str {
+    match told {
+        Some(scheme) if scheme.eq_ignore_ascii_case("https") => "https",
+        _ => "http",
+    }
 }
 
 #[cfg(test)]

@@ -47,9 +47,15 @@ impl Ingest {
         let still = |reason: &str| NotVerified::Still { id, reason: reason.to_owned() };
 
         let (letter, body) = (Letter::of(&marked), marked.body.as_bytes());
-        let claimed = Claimed::of(door, &letter, body, &marked);
-        let doubt = door.doubt(&route, &claimed).await;
-        if let Some(reason) = doubt.map_err(|refusal| still(&refusal.reason()))? {
+        let mut doubt = None;
+        for claimed in Claimed::of(door, &letter, body, &marked) {
+            let told = door.doubt(&route, &claimed).await;
+            doubt = told.map_err(|refusal| still(&refusal.reason()))?;
+            if doubt.is_none() {
+                break;
+            }
+        }
+        if let Some(reason) = doubt {
             return Err(still(&reason));
         }
         match route.reading.split.parts(letter.content_type.as_deref(), &marked.body) {

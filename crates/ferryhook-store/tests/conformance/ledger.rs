@@ -3,6 +3,7 @@
 use std::slice::from_ref;
 use std::time::Duration;
 
+use ferryhook_core::event::Status;
 use ferryhook_core::{Claim, Event};
 use ferryhook_store::repositories::{Accepted, Arrival, Claiming, Ending, Mark};
 use ferryhook_store::{StoreError, Window};
@@ -323,4 +324,29 @@ pub(crate) async fn of_many_consumers_one_gets_the_key(bench: Bench) {
     let told = racers.join_all().await;
     let won = told.iter().filter(|told| matches!(told, Claiming::Yours { .. }));
     assert_eq!(won.count(), 1);
+}
+
+/// One that was marked is as good as any other once its signature holds: its key is taken from then
+/// on. Another that has come with the key in the meantime stays what it was.
+pub(crate) async fn ledger_a_marked_event_claims_its_key_when_it_is_verified(bench: Bench) {
+    let home = bench.home();
+    let events = bench.store.events();
+    let mark = |event| Event { status: Status::SignatureFailed, dedup_key: None, ..event };
+    let [first, copy] = [(); 2].map(|()| mark(bench.event(home)));
+    for event in [&first, &copy] {
+        events.accept(&[unclaimed(event.clone())]).await.unwrap();
+    }
+    let genuine = |marked: &Event| {
+        let key = Some("GITHUB:1".to_owned());
+        let event = Event { status: Status::Filtered, dedup_key: key, ..marked.clone() };
+        Arrival { event, claim: Some(bench.claim("GITHUB:1", Some(marked.id))) }
+    };
+    let was = events.find(first.id).await.unwrap().unwrap();
+    let verified = genuine(&first);
+    assert_eq!(events.verify(&was, &verified).await.unwrap(), Accepted::New);
+    assert_eq!(events.find(first.id).await.unwrap().unwrap().record, verified.event);
+
+    let was = events.find(copy.id).await.unwrap().unwrap();
+    assert_eq!(events.verify(&was, &genuine(&copy)).await.unwrap(), copy_of(&verified));
+    assert_eq!(events.find(copy.id).await.unwrap().unwrap().record, copy, "as it was");
 }

@@ -261,6 +261,7 @@ macro_rules! conformance {
                     ledger_the_first_write_is_new,
                     ledger_a_later_write_is_a_duplicate,
                     ledger_an_expired_entry_counts_as_new,
+                    ledger_a_marked_event_claims_its_key_when_it_is_verified,
                     ledger_keys_are_told_apart,
                     of_many_marks_of_one_key_one_is_new,
                     an_event_is_accepted_with_its_claim,

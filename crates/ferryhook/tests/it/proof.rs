@@ -75,7 +75,9 @@ fn a_request_with_another_secret_is_refused_until_the_secret_is_mended() {
     let refused = rejections(&stage, "code", 2);
     assert!(refused.iter().all(|one| one["cause"] == "signature"), "{refused:#?}");
     let why = |one: &Value| one["detail"].as_str().unwrap().to_lowercase();
-    assert!(why(&refused[0]).contains("x-hub-signature-256"), "{refused:#?}");
+    // Two that came in the same millisecond stand in either order.
+    let names_the_header = |one: &Value| why(one).contains("x-hub-signature-256 is missing");
+    assert!(refused.iter().any(names_the_header), "{refused:#?}");
 
     let again = ["rejections", "readmit", "--source", "code", "--json"];
     let told = stage.run(&again);

@@ -111,7 +111,7 @@ async fn what_was_marked_is_proven_once_the_secret_is_mended() {
         ..square()
     };
     let gate = gate(marking).await;
-    let url = format!("http://inner{ADDRESS}");
+    let url = public(ADDRESS);
     for body in [r#"{"id":1}"#, r#"{"id":1}"#, r#"[{"id":2}]"#] {
         assert_eq!(gate.send(signed(&url, body)).await.status, 200);
     }

@@ -268,7 +268,7 @@ async fn what_cannot_be_replayed_says_why() {
     not found: there is no event EVENT; if there was one, it has expired
     event EVENT is still being processed; its deliveries are not planned yet
     event EVENT is held because its source is paused; it goes out when that is resumed
-    event EVENT came with a bad signature, and what is not verified is not delivered
+    event EVENT came with a bad signature, and what is not verified is not delivered; replay it by itself to have it checked again
     event EVENT came from a source that has been deleted since
     not found: there is no connection conn_0000000000nobody
     not found: there is no connection conn_0000000000theirs
