@@ -191,14 +191,16 @@ mod two_servers {
             "email": "one@example.com", "password": "correct horse battery", "name": "One"
         });
         let token = call(&ferries[0], "", "/v1/auth/signup", &who).json()["accessToken"].clone();
-        let token = token.as_str().unwrap();
+        let key = json!({ "name": "tests", "permissions": "write" });
+        let key = call(&ferries[0], token.as_str().unwrap(), "/v1/api-keys", &key).json();
+        let key = key["key"].as_str().unwrap();
 
         let made: Vec<Answer> = thread::scope(|scope| {
             let makers: Vec<_> = (0..4)
                 .flat_map(|n| ferries.iter().map(move |ferry| (n, ferry)))
                 .map(|(n, ferry)| {
                     let body = json!({ "name": format!("source {n}") });
-                    scope.spawn(move || call(ferry, token, "/v1/sources", &body))
+                    scope.spawn(move || call(ferry, key, "/v1/sources", &body))
                 })
                 .collect();
             makers.into_iter().map(|maker| maker.join().unwrap()).collect()
@@ -233,6 +235,6 @@ mod two_servers {
             senders.into_iter().map(|sender| sender.join().unwrap()).sum()
         });
         assert_eq!(let_in, EVENTS_MAX);
-        ferries.map(Ferry::stop);
+        ferries.into_iter().for_each(Ferry::stop);
     }
 }
