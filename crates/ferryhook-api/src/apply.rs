@@ -23,9 +23,10 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::{Complaint, Manifest, Secrets};
 use crate::owner::{self, Owner};
 use crate::problem::Problem;
+use crate::sources::Unwritten;
 
 use diff::Difference;
-use hand::{Hand, Unwritten};
+use hand::{Hand, stopped};
 
 pub(crate) use diff::{new_connection, removal_edits, wanted_connection, wanted_source};
 pub use order::{ManifestOrder, apply};
@@ -123,7 +124,7 @@ impl Applying<'_> {
             let was = was.map(|place| present.swap_remove(place));
             let differ = |was: Option<&Existing>| diff::source(spec, was, owner, asked.prune, env);
             let made = self.make(was, differ).await;
-            outcome.add(made.map_err(|cause| cause.at(&spec.name, done))?);
+            outcome.add(made.map_err(|cause| stopped(cause, &spec.name, done))?);
         }
         present.sort_by(|one, other| one.source.name.cmp(&other.source.name));
         for (gone, existing) in present.into_iter().enumerate() {
@@ -135,7 +136,7 @@ impl Applying<'_> {
             let differ = |was: Option<&Existing>| diff::removal(was, env);
             let done = manifest.sources.len() + gone;
             let made = self.make(Some(existing), differ).await;
-            outcome.add(made.map_err(|cause| cause.at(&name, done))?);
+            outcome.add(made.map_err(|cause| stopped(cause, &name, done))?);
         }
         Ok(outcome)
     }
@@ -168,11 +169,9 @@ impl Applying<'_> {
 
     /// One commit, unless more is deleted than fits beside the rest.
     async fn write(&self, difference: &Difference) -> Result<(), Unwritten> {
-        let _turn = self.hand.room_for(difference).await?;
         let store = self.hand.noting(difference);
-        // Beside them there may be a line of the audit log.
-        for edits in difference.edits.chunks(limits::batch::ACTIONS_MAX - 1) {
-            store.sources().edit(edits).await?;
+        for edits in difference.edits.chunks(limits::EDITS_MAX) {
+            self.hand.edit(&store, edits).await?;
             if let Some(changed) = changed(edits) {
                 let (source, connections) = (changed.source, changed.connections.len());
                 tracing::info!(source.id = %source, connections, "configuration changed");

@@ -102,6 +102,7 @@ async fn admit(
                 Who::Key(id, _) => format!("{id}#{}", caller.account),
             };
             let account = Some(caller.account);
+            app.works.called(caller.account, caller.user());
             request.extensions_mut().insert(caller);
             Identity { name, account }
         }

@@ -188,6 +188,10 @@ impl From<JoinError> for Problem {
         match error {
             JoinError::Store(error) => error.into(),
             JoinError::Void => Self::not_found(),
+            JoinError::Full { most } => {
+                let said = format!("The plan of this account has room for {most} members.");
+                Self::new(Code::PlanLimitReached, said)
+            }
             JoinError::Member | JoinError::EmailTaken => {
                 Self::new(Code::Conflict, format!("Not done: {error}."))
             }

@@ -45,6 +45,7 @@ pub mod works;
 // The nouns.
 pub mod accounts;
 pub mod activities;
+pub mod analytics;
 pub mod billing;
 pub mod claims;
 pub mod cli_sessions;
@@ -59,6 +60,7 @@ pub mod providers;
 pub mod rejections;
 pub mod replays;
 pub mod sources;
+pub mod usage;
 pub mod whoami;
 
 // Configuration as a file, and whom it belongs to.

@@ -41,3 +41,10 @@ pub const CLI_HEADERS_MAX: usize = 100;
 pub const CLAIM_KEY_BYTES_MAX: usize = 512;
 pub const CLAIM_LEASE_SECONDS_MAX: u32 = 12 * 60 * 60;
 pub const CLAIM_KEPT_SECONDS_MAX: u32 = 90 * 24 * 60 * 60;
+
+/// Hours or days of one series: all that are kept of either.
+pub const SERIES_POINTS_MAX: u64 = 1_000;
+/// Sources in an overview, those that are compared for it, and how many pages of them are looked at.
+pub const TOP_SOURCES: usize = 10;
+pub const SOURCES_COMPARED_MAX: usize = 100;
+pub const SOURCE_PAGES_MAX: usize = 10;

@@ -25,7 +25,9 @@ use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
-    accounts, activities, apply, auth, billing, claims, cli_sessions, connections, dead_letters, docs, erasures, events, export, invitations, keys, members, openapi, providers, rejections, replays, request, sources, tokens, whoami,
+    accounts, activities, analytics, apply, auth, billing, claims, cli_sessions, connections,
+    dead_letters, docs, erasures, events, export, invitations, keys, members, openapi, providers,
+    rejections, replays, request, sources, tokens, usage, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -118,7 +120,9 @@ pub fn routes() -> Vec<Route> {
         get("/v1/sources/{sourceId}/rejections", "rejections.list", Role(Viewer), "Lists requests that a source refused.", rejections::list),
         get("/v1/sources/{sourceId}/rejections/{rejectionId}", "rejections.get", Role(Viewer), "Shows a refused request, and what to mend.", rejections::show),
         post("/v1/sources/{sourceId}/rejections/readmit", "rejections.readmit", Role(Member), "Lets refused requests in after all.", rejections::readmit),
+        get("/v1/sources/{sourceId}/analytics", "sources.analytics", Role(Viewer), "Shows how a source is doing, by hour or by day.", analytics::of_source),
 
+        get("/v1/connections/{connectionId}/analytics", "connections.analytics", Role(Viewer), "Shows how a connection is doing, by hour or by day.", analytics::of_connection),
         get("/v1/connections/{connectionId}", "connections.get", Role(Viewer), "Shows a connection.", connections::show),
         patch("/v1/connections/{connectionId}", "connections.update", Role(Member), "Changes some settings of a connection.", connections::update),
         delete("/v1/connections/{connectionId}", "connections.delete", Role(Member), "Deletes a connection.", connections::delete),
@@ -153,6 +157,10 @@ pub fn routes() -> Vec<Route> {
         get("/v1/cli/sessions/{cliSessionId}/stream", "cliSessions.stream", Role(Member), "Gives out the requests that whoever listens is to make, as they come.", cli_sessions::stream),
         post("/v1/cli/sessions/{cliSessionId}/results", "cliSessions.report", Role(Member), "Says what came of requests.", cli_sessions::report),
         delete("/v1/cli/sessions/{cliSessionId}", "cliSessions.end", Role(Member), "Ends a session; what waits for it is not sent any more.", cli_sessions::end),
+        get("/v1/analytics/overview", "analytics.overview", Role(Viewer), "Shows how the account is doing.", analytics::overview),
+        get("/v1/analytics/series", "analytics.series", Role(Viewer), "Shows how the account is doing, by hour or by day.", analytics::of_account),
+        get("/v1/usage", "usage.list", Role(Viewer), "Lists what the account used, by day.", usage::list),
+        get("/v1/billing/usage", "billing.usage", Role(Viewer), "Shows this month's usage against the plan.", usage::show),
 
         post("/v1/ledger/claim", "ledger.claim", Role(Member), "Claims a key, so that something is done once.", claims::claim),
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),

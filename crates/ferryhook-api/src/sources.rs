@@ -31,7 +31,7 @@ use crate::router::App;
 use crate::settings::{self, Patch, Written};
 use crate::visit::details;
 
-pub(crate) use change::{change, require_room, ring};
+pub(crate) use change::{Unwritten, change, edit, ring};
 pub use sign::{SampleRequest, SignedSample, sign};
 pub use view::{NewSource, SourceView, Standing};
 
@@ -92,11 +92,10 @@ pub async fn create(
     let source = apply::wanted_source(&spec, None, owner, &app.env);
     let source = Source { created_by: caller.user(), ..source };
     let view = SourceView::new(&source, &address);
-    let _turn = change::require_room(&app, &caller).await?;
     let deed = details(None::<&Map>, Some(&settings::logged(&view)));
     let store = caller.noting(&app, "source_created", "source", source.id.as_str(), deed);
     let edits = [Edit::CreateSource(source)];
-    store.sources().edit(&edits).await?;
+    edit(&app, &caller, &store, &edits).await?;
     ring(&app, &edits);
     Ok(Created(view))
 }

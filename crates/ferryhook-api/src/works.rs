@@ -8,7 +8,9 @@ use std::net::IpAddr;
 
 use ferryhook_core::explained::{Compared, Explained};
 use ferryhook_core::trigger::Posted;
-use ferryhook_core::{Attempt, Connection, Erasure, Event, Id, Rejection, Replay, Source};
+use ferryhook_core::{
+    Account, Attempt, Connection, Erasure, Event, Id, Rejection, Replay, Source, User,
+};
 use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -23,6 +25,9 @@ pub trait Works: Send + Sync {
     /// Whether what is ordered here is also carried out here. Elsewhere it waits in the store for
     /// whoever works on that.
     fn is_at_work(&self) -> bool;
+
+    /// Somebody was let in to call the API; for whoever counts that. Must be quick.
+    fn called(&self, _account: Id<Account>, _by: Id<User>) {}
 
     /// What a connection's rules make of an event. Has no effect.
     fn explain<'a>(&'a self, connection: &'a Connection, event: &'a Event) -> Doing<'a, Explained>;

@@ -43,10 +43,13 @@ pub const TIMEOUT_MS_MAX: u32 = 30_000;
 /// What a delivery remembers of its last error; the attempt has the rest.
 pub const ERROR_CHARACTERS_KEPT: usize = 200;
 
+/// Changes of sources and connections in one commit, with room for the count that the plan limits,
+/// the line in the audit log and the end of that log.
+pub const EDITS_MAX: usize = batch::ACTIONS_MAX - 3;
 /// What people may write into a source or a connection. One source with all its connections is
-/// one commit, with room for the line in the audit log.
+/// one commit.
 pub const NAME_CHARACTERS_MAX: usize = 100;
-pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 2;
+pub const CONNECTIONS_PER_SOURCE_MAX: usize = EDITS_MAX - 1;
 pub const URL_BYTES_MAX: usize = 2048;
 pub const SECRET_BYTES_MAX: usize = 1024;
 pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;
@@ -125,3 +128,15 @@ pub const TRIGGER_KEY_BYTES_MAX: usize = 255;
 pub const TRIGGER_METADATA_BYTES_MAX: usize = 4 * 1024;
 pub const TRIGGER_DEPTH_MAX: usize = ITEM_DEPTH_MAX - 4;
 pub const TRIGGER_CLOCK_AHEAD_MAX: Duration = Duration::from_secs(5 * 60);
+
+/// How long counts are kept, by hour and by day; and how many of them a rollup may have: one for
+/// each kind of answer, one for each step of latency, and the plain ones.
+pub const ROLLUP_HOURS_KEPT: Duration = Duration::from_secs(35 * 24 * 60 * 60);
+pub const ROLLUP_DAYS_KEPT: Duration = Duration::from_secs(400 * 24 * 60 * 60);
+pub const ROLLUP_COUNTS_MAX: usize = 215;
+/// Rollups that are added to in one commit, and how many counts of each: what DynamoDB is told about
+/// an item has at most 4 KB.
+pub const ROLLUPS_AT_ONCE: usize = batch::ACTIONS_MAX;
+pub const ROLLUP_COUNTS_AT_ONCE: usize = 60;
+/// How long after its end the count of a month is kept.
+pub const MONTH_COUNT_KEPT: Duration = Duration::from_secs(40 * 24 * 60 * 60);

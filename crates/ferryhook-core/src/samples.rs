@@ -17,7 +17,7 @@ pub use gateway::{
 };
 pub use people::{
     account, activity, answer, data_key, hook, invitation, key, member, notification, oauth_state,
-    plan, session, subscription, ticket, token_key, usage, user,
+    plan, plan_count, rollup, session, subscription, ticket, token_key, usage, user,
 };
 pub use syncs::{run, schedule};
 

@@ -60,6 +60,23 @@ impl Timestamp {
         format!("{:04}-{:02}-{:02}", at.year(), at.month(), at.day())
     }
 
+    /// `2026-01`, the month that a plan counts events under.
+    pub fn month(self) -> String {
+        let at = self.utc();
+        format!("{:04}-{:02}", at.year(), at.month())
+    }
+
+    /// The first moment of the month after this one.
+    pub fn next_month(self) -> Self {
+        let at = self.utc();
+        let (year, month) = match at.month() {
+            12 => (at.year() + 1, 1),
+            month => (at.year(), month + 1),
+        };
+        let first = chrono::NaiveDate::from_ymd_opt(year, month, 1).unwrap_or_default();
+        Self(first.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())
+    }
+
     pub fn hour_of_day(self) -> u32 {
         self.utc().hour()
     }

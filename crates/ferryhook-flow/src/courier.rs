@@ -67,6 +67,8 @@ pub struct Parts {
     pub shared: bool,
     /// Who keeps a span of each attempt, if anybody does.
     pub traces: Option<Sink>,
+    /// Where everything is counted.
+    pub tally: Tally,
 }
 
 pub(crate) struct Inner {
@@ -111,10 +113,10 @@ struct Watched {
 
 impl Courier {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, env, routes, outbound, guard, scripts, shared, traces } = parts;
+        let Parts { store, env, routes, outbound, guard, scripts, shared, traces, tally } = parts;
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
-            tally: Tally::new(store.clone()),
+            tally,
             tokens: Tokens::new(outbound.clone(), guard.clone(), env.clone()),
             store,
             env,
@@ -155,14 +157,16 @@ impl Courier {
         let erasures = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("erasures", async move { crate::erase::run(&erasures, stop).await });
-        let tally = self.clone();
-        let stop = self.0.tasks.stopping();
-        self.0.tasks.spawn("tally", async move { tally.0.tally.flush_until(stop).await });
     }
 
     /// Where the scripts of transforms run.
     pub fn scripts(&self) -> &Scripts {
         &self.0.scripts
+    }
+
+    /// Where everything is counted.
+    pub fn tally(&self) -> &Tally {
+        &self.0.tally
     }
 
     /// What happens from now on, as far as the listener keeps up.
@@ -180,7 +184,7 @@ impl Courier {
     pub async fn finish(&self) -> usize {
         self.0.lanes().lanes.stop();
         let cut = self.0.tasks.finish(limits::DRAIN).await;
-        self.0.tally.flush().await;
+        self.0.tally.flush(&self.0.store).await;
         cut
     }
 
@@ -279,6 +283,9 @@ impl Courier {
         }
         inner.let_go(parcel.event.id);
         let (now, event) = (inner.steady.now(), &parcel.event);
+        if parcel.is_unwanted().await {
+            inner.tally.unwanted(event.account_id, event.source_id, now.wall);
+        }
         let closed: Vec<_> = {
             let lanes = &mut inner.lanes().lanes;
             for (lane, due) in &turned_away {

@@ -23,11 +23,8 @@ mod refusal;
 mod rejections;
 mod reverify;
 mod room;
-mod shards;
 mod span;
-mod tallies;
 mod unpack;
-mod writes;
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -52,6 +49,7 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request};
 
 use crate::routes::{Route, Routes};
+use crate::tally::Tally;
 use crate::trace::Sink;
 use answer::Told;
 use letter::Letter;
@@ -59,7 +57,7 @@ use meters::{Meters, Outcome};
 use names::Names;
 use outside::Fetched;
 use proof::Claimed;
-use quota::Quotas;
+use quota::{Grant, Quotas};
 use rate::Rates;
 use refusal::Refusal;
 use rejections::Rejections;
@@ -71,7 +69,6 @@ pub use outside::Outside;
 pub use posted::{Declined, Filed};
 pub use readmit::NotReadmitted;
 pub use reverify::NotVerified;
-pub use tallies::Tallies;
 
 /// Who gets the events that were just stored. Called after the commit and before the sender's
 /// answer, so it must be quick and must not fail: what it loses is found by the sweep.
@@ -136,7 +133,7 @@ struct Door {
     names: Names,
     rates: Rates,
     quotas: Quotas,
-    tallies: Tallies,
+    tally: Tally,
     rejections: Rejections,
     fetched: Fetched,
     /// A list of many events is let in by several commits, which two must not do at once.
@@ -158,6 +155,7 @@ impl Ingest {
         tasks: &Tasks,
         routes: Routes,
         hand_over: Arc<dyn HandOver>,
+        tally: &Tally,
         settings: Settings,
     ) -> Self {
         let fetched = Fetched::new(settings.outside.clone(), env.clone());
@@ -173,7 +171,7 @@ impl Ingest {
             names: Names::default(),
             rates: Rates::default(),
             quotas: Quotas::default(),
-            tallies: Tallies::default(),
+            tally: tally.clone(),
             rejections: Rejections::default(),
             reading: Room::new(usize::MAX, limits::READING_BYTES_MAX),
             waiting: Room::new(limits::WAITING_MAX, limits::WAITING_BYTES_MAX),
@@ -210,8 +208,14 @@ impl Ingest {
 
     /// Writes what was counted and what was refused. Nothing when there is nothing.
     pub async fn flush(&self) {
-        self.0.tallies.flush(&self.0.store).await;
-        self.0.rejections.flush(&self.0.store).await;
+        self.write(false).await;
+    }
+
+    async fn write(&self, is_last: bool) {
+        let door = &self.0;
+        door.tally.flush(&door.store).await;
+        door.rejections.flush(&door.store).await;
+        door.quotas.flush(&door.store, &door.env, is_last).await;
     }
 
     async fn flush_until(self, stop: impl Future<Output = ()>) {
@@ -219,7 +223,7 @@ impl Ingest {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(limits::FLUSH_EVERY) => self.flush().await,
-                () = stop.as_mut() => return self.flush().await,
+                () = stop.as_mut() => return self.write(true).await,
             }
         }
     }
@@ -276,9 +280,10 @@ impl Door {
         let handshakes = &route.proof.handshakes;
         let may_be_handshake =
             handshakes.may_answer(&letter.method, letter.query.as_deref(), &letter.headers);
-        if !may_be_handshake {
-            self.within_quota(route).await?;
-        }
+        let mut grant = match may_be_handshake {
+            true => None,
+            false => self.within_quota(route, 1).await?,
+        };
 
         let bytes_max = body_bytes_max(route);
         let bounds =
@@ -293,7 +298,7 @@ impl Door {
                 if let Some(answered) = self.shake_hands(route, &claimed).await? {
                     return Ok(answered);
                 }
-                self.within_quota(route).await?;
+                grant = self.within_quota(route, 1).await?;
             }
             doubt = self.prove(route, &claimed).await?;
         }
@@ -305,7 +310,11 @@ impl Door {
         if route.plan.events_per_minute.is_some() {
             self.rates.add(route.source.id, arrivals.len() as u64 - 1);
         }
-        let work = self.clone().store(route.clone(), arrivals, now, place, None);
+        if let (Some(grant), 2..) = (&mut grant, arrivals.len()) {
+            let more = self.within_quota(route, arrivals.len() as u64 - 1).await?;
+            more.into_iter().for_each(|more| grant.join(more));
+        }
+        let work = self.clone().store(route.clone(), arrivals, now, (place, grant), None);
         let told = adopted::to_its_end(&self.tasks, work).await?;
         self.let_others_go_first(route).await;
         self.meters.note_bytes(bytes);
@@ -328,14 +337,15 @@ impl Door {
         self.rates.take(route.source.id, limit, self.env.elapsed()).map_err(Refusal::OverRate)
     }
 
-    async fn within_quota(&self, route: &Route) -> Result<(), Refusal> {
-        let Some(limit) = route.plan.events_per_month else { return Ok(()) };
+    /// Leave for this many events, where the plan wants to be asked.
+    async fn within_quota(&self, route: &Route, events: u64) -> Result<Option<Grant>, Refusal> {
+        let Some(most) = route.plan.events_per_month else { return Ok(None) };
         let account = route.source.account_id;
-        let asked = self.quotas.has_room(&self.store, &self.env, account, limit).await;
-        match asked {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                let wait = quota::until_next_month(self.env.now());
+        match self.quotas.take(&self.store, &self.env, account, most, events).await {
+            Ok(Some(grant)) => Ok(Some(grant)),
+            Ok(None) => {
+                let now = self.env.now();
+                let wait = now.next_month().saturating_since(now);
                 Err(Refusal::OverQuota { policy: route.plan.over_quota, wait })
             }
             Err(error) => Err(self.store_away(&error)),
@@ -360,7 +370,7 @@ impl Door {
         route: Arc<Route>,
         mut arrivals: Vec<Arrival>,
         now: Timestamp,
-        _place: Place,
+        (_place, mut grant): (Place, Option<Grant>),
         rejection: Option<(Stored<Rejection>, Store)>,
     ) -> Result<Vec<Told>, Refusal> {
         let mut told = Vec::with_capacity(arrivals.len());
@@ -377,7 +387,7 @@ impl Door {
             };
             let accepted = accepted.map_err(|error| self.store_away(&error))?;
             for (arrival, accepted) in arrivals.into_iter().zip(accepted) {
-                told.push(self.settle(&route, arrival.event, &accepted, now));
+                told.push(self.settle(&route, arrival.event, &accepted, now, grant.as_mut()));
             }
             arrivals = rest;
         }
@@ -390,19 +400,23 @@ impl Door {
         event: Event,
         accepted: &Accepted,
         now: Timestamp,
+        grant: Option<&mut Grant>,
     ) -> Told {
         let (id, status) = (event.id, event.status);
         let is_duplicate = matches!(accepted, Accepted::Duplicate { .. });
         self.hand_over.heard(&event, route, is_duplicate);
         if let Accepted::Duplicate { first } = accepted {
-            if let Some(first) = first {
-                self.tallies.count_copy(route.source.id, *first);
-            }
+            self.tally.repeated(&route.source, *first, now);
             return Told { id: *first, status: event::Status::Received, is_duplicate: true };
         }
-        self.tallies.count(&route.source, 1, content_bytes(&event), now);
-        if route.plan.events_per_month.is_some() {
-            self.quotas.count(route.source.account_id, 1);
+        let is_filtered = status == event::Status::Filtered;
+        self.tally.arrived(&route.source, content_bytes(&event), is_filtered, now);
+        match grant {
+            Some(grant) => grant.spend(),
+            None if route.plan.events_per_month.is_some() => {
+                self.quotas.let_in(route.source.account_id, now, 1);
+            }
+            None => {}
         }
         if event.pending_since.is_some() {
             // A new row has been written once.
@@ -416,7 +430,7 @@ impl Door {
     fn keep_refusal(&self, route: &Route, head: &Parts, suffix: &str, refusal: &Refusal) {
         let Some(cause) = refusal.cause() else { return };
         let now = self.env.now();
-        self.tallies.count_refused(route.source.account_id, now);
+        self.tally.refused(&route.source, now);
         self.rejections.keep(route.source.id, cause, self.env.elapsed(), || {
             let letter = Letter::new(head, suffix, self.sender(head));
             let rejection = letter.rejection(route, Id::at(now, &self.env), now, refusal, cause);

@@ -36,8 +36,10 @@ mod gauges;
 pub mod limits;
 pub mod listeners;
 mod moment;
+mod shards;
 mod tally;
 pub mod trace;
+mod writes;
 
 #[cfg(test)]
 mod probe;
@@ -48,3 +50,4 @@ pub use ingest::{HandOver, Ingest};
 pub use listeners::{NoRoom, Reader};
 pub use replay::{ReplayError, Replayed};
 pub use routes::{Route, Routes, Way};
+pub use tally::Tally;

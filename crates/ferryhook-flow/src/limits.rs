@@ -129,3 +129,10 @@ pub const TOKENS_MAX: usize = 4096;
 pub const TOKEN_MARGIN: Duration = Duration::from_secs(60);
 /// Until a token endpoint is asked again after it failed, or for another token.
 pub const TOKEN_PAUSE: Duration = Duration::from_millis(500);
+
+/// Counts that wait for a flush: accounts, sources, connections, events that came again.
+pub const TALLIES_MAX: usize = 64 * 1024;
+/// People of an account whose calls of a day are counted one by one.
+pub const USERS_COUNTED_MAX: usize = 200;
+/// Sources of an account that are told apart when the active ones of a day are counted.
+pub const ACTIVE_SOURCES_MAX: usize = 10_000;

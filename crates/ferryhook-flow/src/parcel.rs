@@ -58,6 +58,12 @@ impl Parcel {
         Some(Stored { record: book.deliveries.get(place)?.clone(), revision })
     }
 
+    /// Whether nobody wants the event, and nobody else has planned it.
+    pub(crate) async fn is_unwanted(&self) -> bool {
+        let book = self.book.lock().await;
+        book.deliveries.is_empty() && !book.lost
+    }
+
     /// Stores the plan as it is, unless the store has it.
     pub(crate) async fn write(&self, store: &Store, now: Timestamp) -> Result<Written, StoreError> {
         let mut book = self.book.lock().await;

@@ -1,75 +1,151 @@
-//! Counts of settled deliveries, gathered in memory and added to their connections now and then:
-//! one write for many deliveries, and none while nothing happens.
+//! Tally: everything that is counted on the way of an event, gathered in memory and added to the
+//! store every few seconds.
+//!
+//! Told by the door, the courier and the API's gate; each time it costs a lookup and an addition,
+//! and what has been told before allocates nothing. Flushed by the door, and once more at a clean
+//! stop. A crash forgets what was counted since the last flush; no event depends on it. When
+//! nothing happened, nothing is written.
 
-use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Mutex;
-use std::time::Duration;
+mod gathered;
+mod outbox;
 
-use ferryhook_core::{Connection, Id, Source};
+use std::sync::{Arc, Mutex};
+
+use ferryhook_core::{Account, Connection, Event, Id, Source, Timestamp, User};
 use ferryhook_store::Store;
 
 use crate::courier::lock;
+use crate::shards::Shards;
+use gathered::Gathered;
+use outbox::{Active, Outbox};
 
-const FLUSH_EVERY: Duration = Duration::from_secs(5);
+/// Clones share the counts.
+#[derive(Debug, Clone, Default)]
+pub struct Tally(Arc<Inner>);
 
-#[derive(Debug)]
-pub(crate) struct Tally {
-    store: Store,
-    counts: Mutex<Counts>,
+#[derive(Debug, Default)]
+struct Inner {
+    gathered: Shards<Gathered>,
+    /// What could not be written yet.
+    kept: Mutex<Outbox>,
+    /// Of the day, which outlives a flush.
+    active: Mutex<Active>,
+    /// One flush at a time, so that whoever stops waits for the one under way.
+    flushing: tokio::sync::Mutex<()>,
 }
 
-type Counts = BTreeMap<(Id<Source>, Id<Connection>), Count>;
+/// The way that a delivery took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Course {
+    pub(crate) account: Id<Account>,
+    pub(crate) source: Id<Source>,
+    pub(crate) connection: Id<Connection>,
+}
 
-#[derive(Debug, Default, Clone, Copy)]
-struct Count {
-    delivered: u32,
-    failed: u32,
+/// How a delivery ended, if it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Delivered,
+    Failed,
+}
+
+/// An attempt that was made: the status of its answer, 0 without one, and how long it took.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tried {
+    pub(crate) status: u16,
+    pub(crate) latency_ms: u32,
 }
 
 impl Tally {
-    pub(crate) fn new(store: Store) -> Self {
-        Self { store, counts: Mutex::default() }
+    /// An event was taken in; `is_filtered` if it is known already that nobody wants it.
+    pub(crate) fn arrived(&self, of: &Source, bytes: usize, is_filtered: bool, now: Timestamp) {
+        self.0.gathered.of(of.id).arrived(of, bytes, is_filtered, now);
+        self.0.gathered.of(of.account_id).arrived_in_account(of, bytes, is_filtered, now);
     }
 
-    pub(crate) fn delivered(&self, source: Id<Source>, connection: Id<Connection>) {
-        lock(&self.counts).entry((source, connection)).or_default().delivered += 1;
+    /// An event came again; `first` if the one before is known.
+    pub(crate) fn repeated(&self, of: &Source, first: Option<Id<Event>>, now: Timestamp) {
+        let mut gathered = self.0.gathered.of(of.id);
+        gathered.of_source(of, now, |counts| counts.duplicates += 1);
+        if let Some(first) = first {
+            gathered.repeated(of.id, first);
+        }
+        drop(gathered);
+        self.in_account(of.account_id, now, |counts| counts.duplicates += 1);
     }
 
-    pub(crate) fn failed(&self, source: Id<Source>, connection: Id<Connection>) {
-        lock(&self.counts).entry((source, connection)).or_default().failed += 1;
+    /// A request was refused for a reason that the owner can see.
+    pub(crate) fn refused(&self, of: &Source, now: Timestamp) {
+        self.0.gathered.of(of.id).of_source(of, now, |counts| counts.rejected += 1);
+        self.in_account(of.account_id, now, |counts| counts.rejected += 1);
     }
 
-    pub(crate) async fn flush_until(&self, stop: impl Future<Output = ()>) {
-        let mut stop = pin!(stop);
-        loop {
-            tokio::select! {
-                biased;
-                () = stop.as_mut() => return,
-                () = tokio::time::sleep(FLUSH_EVERY) => self.flush().await,
+    /// Of an event that was taken in before it has turned out that nobody wants it.
+    pub(crate) fn unwanted(&self, account: Id<Account>, source: Id<Source>, now: Timestamp) {
+        let mut gathered = self.0.gathered.of(source);
+        gathered.of_known_source(source, now, |counts| counts.filtered += 1);
+        drop(gathered);
+        self.in_account(account, now, |counts| counts.filtered += 1);
+    }
+
+    /// What came of a delivery.
+    pub(crate) fn carried(
+        &self,
+        course: Course,
+        tried: Option<Tried>,
+        end: Option<End>,
+        now: Timestamp,
+    ) {
+        if tried.is_none() && end.is_none() {
+            return;
+        }
+        let count = |counts: &mut ferryhook_core::rollup::Counts| {
+            if let Some(Tried { status, latency_ms }) = tried {
+                counts.record_attempt(status, latency_ms);
             }
+            match end {
+                Some(End::Delivered) => counts.delivered += 1,
+                Some(End::Failed) => counts.failed += 1,
+                None => {}
+            }
+        };
+        self.0.gathered.of(course.connection).of_connection(course, end, now, count);
+        self.0.gathered.of(course.source).of_known_source(course.source, now, count);
+        self.in_account(course.account, now, count);
+    }
+
+    /// A call of the API was let in.
+    pub fn called(&self, account: Id<Account>, by: Id<User>, now: Timestamp) {
+        self.0.gathered.of(account).called(account, by, now);
+    }
+
+    fn in_account(
+        &self,
+        account: Id<Account>,
+        now: Timestamp,
+        count: impl FnOnce(&mut ferryhook_core::rollup::Counts),
+    ) {
+        self.0.gathered.of(account).of_account(account, now, count);
+    }
+
+    /// Adds everything to the store. What could not be added is kept for the next time.
+    pub(crate) async fn flush(&self, store: &Store) {
+        let _alone = self.0.flushing.lock().await;
+        let mut outbox = std::mem::take(&mut *lock(&self.0.kept));
+        {
+            let mut active = lock(&self.0.active);
+            for mut gathered in self.0.gathered.each() {
+                outbox.take_in(std::mem::take(&mut *gathered), &mut active);
+            }
+        }
+        let writes = outbox.writes(store, self);
+        if let Some((failed, error)) = crate::writes::all(writes).await {
+            tracing::warn!(%error, failed, "some counts were not stored; they are kept for later");
         }
     }
 
-    /// What cannot be added now is kept for the next time.
-    pub(crate) async fn flush(&self) {
-        let counts = std::mem::take(&mut *lock(&self.counts));
-        for ((source, connection), Count { delivered, failed }) in counts {
-            let added = self.store.connections();
-            let added = added.count_deliveries(source, connection, delivered, failed).await;
-            match added {
-                Ok(()) => {}
-                Err(error) if error.is_refused() => {} // the connection is gone
-                Err(error) => {
-                    tracing::warn!(%error, connection.id = %connection, "counts have to wait");
-                    let mut counts = lock(&self.counts);
-                    let count = counts.entry((source, connection)).or_default();
-                    count.delivered = count.delivered.saturating_add(delivered);
-                    count.failed = count.failed.saturating_add(failed);
-                }
-            }
-        }
+    fn keep(&self, what: impl FnOnce(&mut Outbox)) {
+        what(&mut lock(&self.0.kept));
     }
 }
 

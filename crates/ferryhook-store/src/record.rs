@@ -47,11 +47,13 @@ pub enum Kind {
     TokenKey = 26,
     Invitation = 27,
     Erasure = 28,
+    Rollup = 29,
     Subscription = 32,
+    PlanCount = 33,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 29] = [
+    pub const ALL: [Kind; 31] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -80,7 +82,9 @@ impl Kind {
         Kind::TokenKey,
         Kind::Invitation,
         Kind::Erasure,
+        Kind::Rollup,
         Kind::Subscription,
+        Kind::PlanCount,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -122,6 +126,8 @@ impl Kind {
             Self::Invitation => "invitation",
             Self::Erasure => "erasure",
             Self::Subscription => "subscription",
+            Self::Rollup => "rollup",
+            Self::PlanCount => "plan count",
         }
     }
 
@@ -130,7 +136,7 @@ impl Kind {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
-            Self::Subscription => Table::Main,
+            Self::Rollup | Self::PlanCount | Self::Subscription => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

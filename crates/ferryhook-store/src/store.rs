@@ -16,9 +16,9 @@ use crate::query::{Page, Query};
 use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
     Accounts, Activities, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures, Events,
-    Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates, Plans,
-    Rejections, Replays, Runs, Schedules, Sessions, Sources, Subscriptions, Tickets, TokenKeys,
-    UsageDays, Users,
+    Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates,
+    PlanCounts, Plans, Rejections, Replays, Rollups, Runs, Schedules, Sessions, Sources,
+    Subscriptions, Tickets, TokenKeys, UsageDays, Users,
 };
 use crate::vault::{self, Vault};
 
@@ -105,6 +105,14 @@ impl Store {
 
     pub fn subscriptions(&self) -> Subscriptions<'_> {
         Subscriptions(self)
+    }
+
+    pub fn plan_counts(&self) -> PlanCounts<'_> {
+        PlanCounts(self)
+    }
+
+    pub fn rollups(&self) -> Rollups<'_> {
+        Rollups(self)
     }
 
     pub fn usage(&self) -> UsageDays<'_> {

@@ -21,6 +21,7 @@ use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
 pub use listen::{Listen, Output};
 pub use live::{Diff, Send, Tail, Trigger};
+pub use plans::{PlansAssign, PlansCommand, PlansEdit, PlansList, PlansOf};
 pub use resources::{
     ApiKeyCreate, ApiKeyRevoke, ApiKeysCommand, ConnectionCreate, ConnectionDelete, ConnectionOf,
     ConnectionRotate, ConnectionSettings, ConnectionTest, ConnectionUpdate, ConnectionsCommand,
@@ -29,7 +30,6 @@ pub use resources::{
 };
 pub use server::{ServerFlags, WhereFlags};
 pub use session::{ContextCommand, Login, Logout, Whoami};
-pub use plans::{PlansAssign, PlansCommand, PlansEdit, PlansList, PlansOf};
 pub use signature::{SignatureCommand, SignatureProviders, SignatureSign, SignatureVerify};
 pub use words::Moment;
 

@@ -16,7 +16,7 @@ use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
 use ferryhook_flow::scripts::Scripts;
-use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
+use ferryhook_flow::{Courier, Ingest, Parts, Routes, Tally, ingest};
 use ferryhook_net::client::{Client, Guard, Outbound};
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
@@ -67,6 +67,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
     let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots);
     let outside = Outside { outbound: Arc::new(client), guard: guard.clone() };
+    let tally = Tally::default();
     let courier = Courier::new(Parts {
         store: storage.store.clone(),
         env: env.clone(),
@@ -76,6 +77,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         scripts: Scripts::default(),
         shared: config.store == StoreKind::Dynamodb,
         traces: traces.clone(),
+        tally: tally.clone(),
     });
     let bell = bell(&routes, &courier, &tasks);
     let settings = ingest::Settings {
@@ -88,8 +90,8 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     };
     let hand_over = Arc::new(courier.clone());
     let store = storage.store.clone();
-    let ingest =
-        Ingest::new(store.clone(), env.clone(), &tasks, routes.clone(), hand_over, settings);
+    let door = routes.clone();
+    let ingest = Ingest::new(store.clone(), env.clone(), &tasks, door, hand_over, &tally, settings);
     let desk = Desk::of(courier.clone(), ingest.clone(), store.clone(), env.clone(), routes);
     let desk = Arc::new(desk);
     let api_guard = guard.clone();

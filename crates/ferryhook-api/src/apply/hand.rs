@@ -3,27 +3,19 @@
 //! A caller leaves a line in the audit log with each commit and keeps to what the plan allows.
 
 use ferryhook_core::Map;
+use ferryhook_store::Store;
 use ferryhook_store::repositories::Edit;
-use ferryhook_store::{Store, StoreError};
 use serde_json::json;
-use tokio::sync::MutexGuard;
 
 use super::{ApplyError, Difference, changed};
 use crate::caller::Caller;
-use crate::problem::Problem;
 use crate::router::App;
-use crate::sources;
+use crate::sources::{self, Unwritten};
 
 #[derive(Clone, Copy)]
 pub(super) enum Hand<'a> {
     Operator(&'a Store),
     Caller(&'a App, &'a Caller),
-}
-
-/// Why one source was not written.
-pub(super) enum Unwritten {
-    Store(StoreError),
-    Refused(Box<Problem>),
 }
 
 impl Hand<'_> {
@@ -34,18 +26,11 @@ impl Hand<'_> {
         }
     }
 
-    /// Held until it is written.
-    pub(super) async fn room_for(
-        &self,
-        difference: &Difference,
-    ) -> Result<Option<MutexGuard<'_, ()>>, Unwritten> {
-        let is_new = |edit: &Edit| matches!(edit, Edit::CreateSource(_));
+    /// Within what the plan has room for. The operator has room for everything.
+    pub(super) async fn edit(&self, store: &Store, edits: &[Edit]) -> Result<(), Unwritten> {
         match self {
-            Self::Caller(app, caller) if difference.edits.iter().any(is_new) => {
-                let room = sources::require_room(app, caller).await;
-                room.map_err(|problem| Unwritten::Refused(Box::new(problem)))
-            }
-            _ => Ok(None),
+            Self::Operator(_) => Ok(store.sources().edit(edits).await?),
+            Self::Caller(app, caller) => sources::edit(app, caller, store, edits).await,
         }
     }
 
@@ -62,19 +47,11 @@ impl Hand<'_> {
     }
 }
 
-impl Unwritten {
-    /// The same, with how far the run had come.
-    pub(super) fn at(self, name: &str, done: usize) -> ApplyError {
-        let name = name.to_owned();
-        match self {
-            Self::Store(cause) => ApplyError::Stopped { name, done, cause },
-            Self::Refused(problem) => ApplyError::Refused { name, problem },
-        }
-    }
-}
-
-impl From<StoreError> for Unwritten {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
+/// The same, with how far the run had come.
+pub(super) fn stopped(unwritten: Unwritten, name: &str, done: usize) -> ApplyError {
+    let name = name.to_owned();
+    match unwritten {
+        Unwritten::Store(cause) => ApplyError::Stopped { name, done, cause },
+        Unwritten::Refused(problem) => ApplyError::Refused { name, problem },
     }
 }

@@ -3,11 +3,9 @@
 //! Counters are written beside us all the time; who is refused because of one looks again.
 
 use ferryhook_core::id::SourceId;
-use ferryhook_core::source::Status;
 use ferryhook_core::{Map, Source, limits};
-use ferryhook_store::repositories::Edit;
-use ferryhook_store::{Slice, Stored};
-use tokio::sync::MutexGuard;
+use ferryhook_store::repositories::{Edit, RoomError};
+use ferryhook_store::{Store, StoreError, Stored};
 
 use super::{SourceView, existing, require_types};
 use crate::address::Address;
@@ -75,8 +73,8 @@ pub(super) async fn delete(
         let edits = apply::removal_edits(&existing(app, was).await?, &app.env);
         let deed = details(Some(&logged(&view)), None::<&Map>);
         let store = caller.noting(app, "source_deleted", "source", id.as_str(), deed);
-        // One commit, unless there is more than fits beside the line in the log.
-        for edits in edits.chunks(limits::batch::ACTIONS_MAX - 1) {
+        // One commit, unless there is more than fits into one.
+        for edits in edits.chunks(limits::EDITS_MAX) {
             match store.sources().edit(edits).await {
                 Ok(()) => ring(app, edits),
                 Err(error) if error.is_refused() && tries < TRIES_MAX => {
@@ -99,32 +97,44 @@ pub(crate) fn ring(app: &App, edits: &[Edit]) {
     }
 }
 
-/// The plan may say how many sources an account has. Whoever makes one then holds the turn until it
-/// is made, so that two who come at once do not both get the last place. Where there is room for
-/// any number, nobody waits for anybody's commit.
-pub(crate) async fn require_room<'a>(
-    app: &'a App,
+/// Changes sources, if the plan has room for those that are new. The count is part of the commit, so
+/// that two who come at once do not both get the last place, wherever they come.
+pub(crate) async fn edit(
+    app: &App,
     caller: &Caller,
-) -> ApiResult<Option<MutexGuard<'a, ()>>> {
-    let Some(owner) = app.store.users().find(caller.owner()).await? else { return Ok(None) };
-    let Some(plan) = app.store.plans().find(&owner.plan).await? else { return Ok(None) };
-    let Some(most) = plan.limits.sources else { return Ok(None) };
-    let turn = app.turns.lock().await;
-    let (mut count, mut after) = (0, None);
-    loop {
-        let slice = Slice::default().limit(limits::PAGE_MAX).after(after);
-        let page = app.store.sources().list_by_user(caller.owner(), slice).await?;
-        let ours = |source: &&Stored<Source>| {
-            source.account_id == caller.account() && source.status != Status::Deleted
-        };
-        count += page.rows.iter().filter(ours).count();
-        after = page.next;
-        if count >= most as usize {
-            let said = format!("The plan {} has room for {most} sources.", plan.name);
-            return Err(Problem::new(Code::PlanLimitReached, said));
+    store: &Store,
+    edits: &[Edit],
+) -> Result<(), Unwritten> {
+    let plan = app.store.plan_counts().plan_of(caller.account()).await?;
+    let most = plan.as_ref().and_then(|plan| plan.limits.sources);
+    match store.sources().edit_within(edits, most).await {
+        Ok(()) => Ok(()),
+        Err(RoomError::Store(error)) => Err(Unwritten::Store(error)),
+        Err(RoomError::Full { most }) => {
+            let name = plan.map_or_else(String::new, |plan| format!(" {}", plan.name));
+            let said = format!("The plan{name} has room for {most} sources.");
+            Err(Unwritten::Refused(Box::new(Problem::new(Code::PlanLimitReached, said))))
         }
-        if after.is_none() {
-            return Ok(Some(turn));
+    }
+}
+
+/// Why a change was not written.
+pub(crate) enum Unwritten {
+    Store(StoreError),
+    Refused(Box<Problem>),
+}
+
+impl From<StoreError> for Unwritten {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<Unwritten> for Problem {
+    fn from(unwritten: Unwritten) -> Self {
+        match unwritten {
+            Unwritten::Store(error) => error.into(),
+            Unwritten::Refused(problem) => *problem,
         }
     }
 }

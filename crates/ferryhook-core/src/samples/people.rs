@@ -6,11 +6,13 @@ use serde_json::json;
 
 use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::plan::Limits;
+use crate::plan_count::Counted;
+use crate::rollup::{Counts, Interval, Scope};
 use crate::schedule::ScheduleType;
 use crate::{
     Account, Activity, Answer, DataKey, Headers, Hook, Invitation, Key, Member, Notification,
-    OauthState, Plan, Session, Subscription, Ticket, TokenKey, Usage, User, account, answer,
-    billing, invitation, key, member, notification, plan, session, ticket, user,
+    OauthState, Plan, PlanCount, Rollup, Session, Subscription, Ticket, TokenKey, Usage, User,
+    account, answer, billing, invitation, key, member, notification, plan, session, ticket, user,
 };
 
 pub fn user() -> User {
@@ -258,6 +260,34 @@ pub fn usage() -> Usage {
         hourly_counts: (0..24).collect(),
         updated_at: UPDATED,
     }
+}
+
+pub fn plan_count() -> PlanCount {
+    PlanCount {
+        account_id: id("acc_0000000000000001"),
+        counted: Counted::Events,
+        month: text("2026-01"),
+        count: 42,
+        expires_at: Some(EXPIRES),
+    }
+}
+
+pub fn rollup() -> Rollup {
+    let mut counts = Counts {
+        events: 40,
+        duplicates: 3,
+        rejected: 2,
+        filtered: 1,
+        bytes: 4096,
+        delivered: 30,
+        failed: 1,
+        ..Counts::default()
+    };
+    counts.record_attempt(200, 12);
+    counts.record_attempt(499, 180);
+    counts.record_attempt(0, 30_000);
+    let scope = Scope::Account(id("acc_0000000000000001"));
+    Rollup::new(scope, Interval::Hour, CREATED, counts)
 }
 
 pub fn activity() -> Activity {

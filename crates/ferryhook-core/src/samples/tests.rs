@@ -257,6 +257,21 @@ fn usage_of_a_day() {
 }
 
 #[test]
+fn a_rollup() {
+    stored(
+        &rollup(),
+        "scopeId S, interval S, beginsAt N(s), ttl N(s), events? N, duplicates? N, rejected? N, \
+         filtered? N, bytes? N, delivered? N, failed? N, attempts? N, latencyMs? N, code0? N, \
+         code200? N, code4? N, ms12? N, ms43? N",
+    );
+}
+
+#[test]
+fn a_plan_count() {
+    stored(&plan_count(), "accountId S, counted S, month? S, count N, ttl? N(s)");
+}
+
+#[test]
 fn a_plan() {
     stored(
         &plan(),
@@ -371,6 +386,8 @@ fn an_unknown_word_is_an_error() {
     refuses(&run(), "status");
     refuses(&notification(), "type");
     refuses(&plan(), "planType");
+    refuses(&plan_count(), "counted");
+    refuses(&rollup(), "interval");
 }
 
 /// The ids that sort by time say when the samples were made.

@@ -49,6 +49,15 @@ fn the_inbox_form_has_microseconds() {
     assert_eq!(at.to_micros_text(), "2025-11-11T10:30:45.123000Z");
 }
 
+#[test]
+fn months_end() {
+    let next = |at: &str| at.parse::<Timestamp>().unwrap().next_month().to_string();
+    assert_eq!(next("2026-01-31T23:59:00Z"), "2026-02-01T00:00:00.000Z");
+    assert_eq!(next("2026-12-31T23:00:00Z"), "2027-01-01T00:00:00.000Z");
+    assert_eq!(next("2028-02-29T00:00:00Z"), "2028-03-01T00:00:00.000Z");
+    assert_eq!("2026-02-01T00:00:00Z".parse::<Timestamp>().unwrap().month(), "2026-02");
+}
+
 proptest! {
     /// What is stored must not depend on who spells it.
     #[test]

@@ -3,7 +3,7 @@
 
 use ferryhook_core::connection::Status;
 use ferryhook_core::delivery::{Consequence, State};
-use ferryhook_core::{Connection, Event};
+use ferryhook_core::{Attempt, Connection, Delivery, Event};
 
 use super::Courier;
 use super::carry::Hand;
@@ -12,17 +12,32 @@ use crate::attempt::Made;
 use crate::feed::Happening;
 use crate::lanes::LaneOf;
 use crate::limits;
+use crate::tally::{Course, End, Tried};
 
 impl Courier {
-    /// For those who count and those who watch.
+    /// Once it is written down what came of a delivery.
+    pub(super) fn count(&self, event: &Event, next: &Delivery, attempt: Option<&Attempt>) {
+        let course = Course {
+            account: event.account_id,
+            source: event.source_id,
+            connection: next.connection_id,
+        };
+        let end = match next.state {
+            State::Delivered { .. } => Some(End::Delivered),
+            State::Failed { .. } => Some(End::Failed),
+            _ => None,
+        };
+        let tried = attempt
+            .map(|attempt| Tried { status: attempt.status_code, latency_ms: attempt.latency_ms });
+        self.0.tally.carried(course, tried, end, self.0.now().wall);
+    }
+
+    /// For those who watch.
     pub(super) fn tell(&self, hand: &Hand, outcomes: &Outcomes) {
         let inner = &self.0;
         let (event, next) = (hand.event(), &outcomes.delivery);
-        match next.state {
-            State::Delivered { .. } => inner.tally.delivered(event.source_id, next.connection_id),
-            State::Failed { .. } => inner.tally.failed(event.source_id, next.connection_id),
-            State::Waiting { .. } => inner.gauges.put_off(),
-            _ => {}
+        if let State::Waiting { .. } = next.state {
+            inner.gauges.put_off();
         }
         let Some(made) = &outcomes.made else { return };
         if inner.feed.receiver_count() > 0 {

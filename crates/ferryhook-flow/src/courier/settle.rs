@@ -45,6 +45,9 @@ impl Courier {
         if let (Hand::Fresh { parcel, .. }, Some(_)) = (&hand, &written) {
             inner.let_go(parcel.event.id);
         }
+        if written.is_some() {
+            self.count(hand.event(), &next, attempt);
+        }
         let Some(Some(settled)) = written else { return Left::Unknown };
         self.follow(of, hand.event(), consequence, made.as_ref()).await;
         again(settled, since).map_or(Left::Nothing, Left::Again)

@@ -31,15 +31,19 @@ pub const CROWDED_SECONDS: u64 = 1;
 /// Sources whose rate is being watched, and accounts whose month is counted.
 pub const WINDOWS_MAX: usize = 64 * 1024;
 pub const MONTHS_MAX: usize = 64 * 1024;
-/// How long the month's count is trusted before the other nodes' share is looked up again.
-pub const MONTH_FRESH_FOR: Duration = Duration::from_secs(300);
+/// Events of a month that a server takes at once: this part of what is left, and at most so many.
+/// Near the limit it takes one by one.
+pub const BLOCK_SHARE: u64 = 64;
+pub const BLOCK_MAX: u64 = 1024;
+/// After so long without an event, what is left of a block is given back for others.
+pub const BLOCK_IDLE: Duration = Duration::from_secs(30);
+/// How long a used-up month is taken for granted before somebody looks whether there is room again.
+pub const USED_UP_FOR: Duration = Duration::from_secs(2);
 
 /// How often what was counted in memory goes to the store.
 pub const FLUSH_EVERY: Duration = Duration::from_secs(5);
 /// How many writes of a flush are under way at once.
 pub const FLUSH_AT_ONCE: usize = 16;
-/// Counts that wait for a flush: sources, accounts, events that came again.
-pub const TALLIES_MAX: usize = 64 * 1024;
 
 /// Rejections kept of one source in a minute: those that could be let in once their cause is
 /// mended, and those that are only there to be seen. A flood is counted, not written.

@@ -13,6 +13,7 @@ use ferryhook_core::{Body, Event, Headers, Id, Source, Timestamp, account, sourc
 use ferryhook_net::problem::Code;
 use ferryhook_store::repositories::{Accepted, Arrival};
 
+use super::quota::Grant;
 use super::refusal::Refusal;
 use super::{Door, Ingest, adopted, content_bytes, fitting, unpack};
 use crate::routes::Route;
@@ -67,7 +68,7 @@ impl Door {
             return Err(Refusal::Suspended);
         }
         self.within_rate(&route)?;
-        self.within_quota(&route).await?;
+        let grant = self.within_quota(&route, posted.len() as u64).await?;
         let now = self.env.now();
         let arrivals: Vec<_> =
             posted.into_iter().map(|posted| self.arrival_of(&route, posted, sender, now)).collect();
@@ -78,7 +79,7 @@ impl Door {
         }
         let door = self.clone();
         let work = async move {
-            let filed = door.file(&route, arrivals, now).await;
+            let filed = door.file(&route, arrivals, grant, now).await;
             drop(place);
             (filed, route)
         };
@@ -94,18 +95,19 @@ impl Door {
         &self,
         route: &Arc<Route>,
         mut arrivals: Vec<Arrival>,
+        mut grant: Option<Grant>,
         now: Timestamp,
     ) -> Vec<Result<Filed, Declined>> {
         let mut filed = Vec::with_capacity(arrivals.len());
         while !arrivals.is_empty() {
             let rest = arrivals.split_off(fitting(&arrivals, 0));
             match self.accept_posted(route, &arrivals, now).await {
-                Ok(told) => filed.extend(self.told(route, arrivals, told, now)),
+                Ok(told) => filed.extend(self.told(route, arrivals, told, &mut grant, now)),
                 Err(Refusal::DoesNotFit) if arrivals.len() > 1 => {
                     for arrival in arrivals {
                         let one = vec![arrival];
                         match self.accept_posted(route, &one, now).await {
-                            Ok(told) => filed.extend(self.told(route, one, told, now)),
+                            Ok(told) => filed.extend(self.told(route, one, told, &mut grant, now)),
                             Err(refusal) => filed.push(Err(Declined::from(&refusal))),
                         }
                     }
@@ -138,11 +140,12 @@ impl Door {
         route: &Arc<Route>,
         arrivals: Vec<Arrival>,
         told: Vec<Accepted>,
+        grant: &mut Option<Grant>,
         now: Timestamp,
     ) -> impl Iterator<Item = Result<Filed, Declined>> {
         arrivals.into_iter().zip(told).map(move |(arrival, accepted)| {
             let event = Box::new(arrival.event.clone());
-            let told = self.settle(route, arrival.event, &accepted, now);
+            let told = self.settle(route, arrival.event, &accepted, now, grant.as_mut());
             Ok(match accepted {
                 Accepted::New => Filed::New(event),
                 Accepted::Duplicate { .. } => Filed::Known(told.id),

@@ -1,77 +1,220 @@
-//! Quota: how many events an account has taken in this month (UTC).
+//! Quota: how many events of this month (UTC) an account may still take in.
 //!
-//! Counted in memory, beginning with what the days of the month say in the store. Other nodes
-//! write to those days as well, so they are looked at again every few minutes; until then each
-//! node may let in a little more than the plan has.
+//! What is left of a month lies in one row of the store, for all servers. A server takes a block of
+//! it, smaller as the end comes near and one by one at last, and lets events in from there in
+//! memory: so no two servers let in the same one, and most events ask no store. What a server has
+//! taken and nobody needs is given back, after a while and at a clean stop; a crash costs the
+//! account what was left of a block.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use ferryhook_core::{Account, Env, Id, Timestamp, Usage};
+use ferryhook_core::{Account, Env, Id, Timestamp};
 use ferryhook_store::{Slice, Store, StoreError};
-use serde_json::Value;
 
 use super::limits;
-use super::shards::{SHARDS, Shards};
+use crate::shards::{SHARDS, Shards};
 
 /// Days of a month, with room to spare.
 const DAYS_MAX: usize = 40;
+/// How often a block is taken for one request.
+const TRIES_MAX: usize = 8;
+
+/// Clones share what was taken.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Quotas(Arc<Inner>);
 
 #[derive(Debug, Default)]
-pub(super) struct Quotas(Shards<HashMap<Id<Account>, Month>>);
+struct Inner {
+    months: Shards<HashMap<Id<Account>, Month>>,
+    /// What the row of a month, known by its end, is to be changed by.
+    owed: Shards<HashMap<(Id<Account>, Timestamp), i64>>,
+    /// Held by whoever takes a block, so that a thousand requests do not take a thousand.
+    turns: Shards<Arc<tokio::sync::Mutex<()>>>,
+}
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 struct Month {
-    /// `2026-01`
-    name: String,
-    events: u64,
-    read_at: Duration,
+    ends_at: Timestamp,
+    most: u64,
+    /// Of the block.
+    left: u64,
+    used_up_until: Option<Duration>,
+    used_at: Duration,
+}
+
+/// Leave to take in some events. What is not spent goes back into the block.
+#[derive(Debug)]
+pub(super) struct Grant {
+    quotas: Quotas,
+    account: Id<Account>,
+    month_ends_at: Timestamp,
+    left: u64,
 }
 
 impl Quotas {
-    /// Whether the account may take in one more.
-    pub(super) async fn has_room(
+    /// Leave for this many events, or none for any of them.
+    pub(super) async fn take(
         &self,
         store: &Store,
         env: &Env,
         account: Id<Account>,
-        limit: u64,
-    ) -> Result<bool, StoreError> {
-        let (name, now) = (month_of(env.now()), env.elapsed());
-        if let Some(month) = self.0.of(account).get(&account)
-            && month.name == name
-            && now.saturating_sub(month.read_at) < limits::MONTH_FRESH_FOR
-        {
-            return Ok(month.events < limit);
+        most: u64,
+        events: u64,
+    ) -> Result<Option<Grant>, StoreError> {
+        let asked = Asked { account, most, events, now: env.now(), passed: env.elapsed() };
+        if let Some(answer) = self.answer(asked) {
+            return Ok(answer);
         }
-        let stored = stored(store, account, &name).await?;
-        let mut months = self.0.of(account);
-        if months.len() >= limits::MONTHS_MAX / SHARDS && !months.contains_key(&account) {
-            let some = months.keys().next().copied();
-            some.map(|some| months.remove(&some));
+        let turn = self.0.turns.of(account).clone();
+        let _turn = turn.lock().await;
+        // Others may be faster to use up what was taken.
+        for _ in 0..TRIES_MAX {
+            if let Some(answer) = self.answer(asked) {
+                return Ok(answer);
+            }
+            let needed = events.saturating_sub(self.left(account)).max(1);
+            let taken = take_block(store, asked, needed).await?;
+            if let Some(month) = self.0.months.of(account).get_mut(&account) {
+                month.left = month.left.saturating_add(taken);
+                if taken < needed {
+                    month.used_up_until = Some(asked.passed + limits::USED_UP_FOR);
+                }
+            }
         }
-        // What was counted here and is not stored yet must not be forgotten by looking.
-        let known = months.get(&account).filter(|month| month.name == name);
-        let events = known.map_or(stored, |month| month.events.max(stored));
-        months.insert(account, Month { name, events, read_at: now });
-        Ok(events < limit)
+        Ok(self.answer(asked).flatten())
     }
 
-    pub(super) fn count(&self, account: Id<Account>, events: u64) {
-        if let Some(month) = self.0.of(account).get_mut(&account) {
-            month.events = month.events.saturating_add(events);
+    /// As far as memory knows.
+    fn answer(&self, asked: Asked) -> Option<Option<Grant>> {
+        let mut months = self.0.months.of(asked.account);
+        let month = current(&mut months, asked, |ends_at, left| {
+            self.owe(asked.account, ends_at, -signed(left));
+        });
+        month.used_at = asked.passed;
+        if let Some(left) = month.left.checked_sub(asked.events) {
+            month.left = left;
+            let (account, month_ends_at) = (asked.account, month.ends_at);
+            let quotas = self.clone();
+            return Some(Some(Grant { quotas, account, month_ends_at, left: asked.events }));
+        }
+        let is_used_up = month.used_up_until.is_some_and(|until| asked.passed < until);
+        is_used_up.then_some(None)
+    }
+
+    fn left(&self, account: Id<Account>) -> u64 {
+        self.0.months.of(account).get(&account).map_or(0, |month| month.left)
+    }
+
+    /// Something was let in without leave, by someone who may.
+    pub(super) fn let_in(&self, account: Id<Account>, now: Timestamp, events: u64) {
+        self.owe(account, now.next_month(), signed(events));
+    }
+
+    fn owe(&self, account: Id<Account>, ends_at: Timestamp, by: i64) {
+        if by != 0 {
+            let mut owed = self.0.owed.of(account);
+            let sum = owed.entry((account, ends_at)).or_default();
+            *sum = sum.saturating_add(by);
+        }
+    }
+
+    fn give_back(&self, account: Id<Account>, ends_at: Timestamp, events: u64) {
+        let mut months = self.0.months.of(account);
+        match months.get_mut(&account).filter(|month| month.ends_at == ends_at) {
+            Some(month) => month.left = month.left.saturating_add(events),
+            None => {
+                drop(months);
+                self.owe(account, ends_at, -signed(events));
+            }
+        }
+    }
+
+    /// Gives back what nobody has needed for a while; at the end, everything.
+    pub(super) async fn flush(&self, store: &Store, env: &Env, is_last: bool) {
+        let passed = env.elapsed();
+        let mut idle = Vec::new();
+        for mut months in self.0.months.each() {
+            months.retain(|account, month| {
+                let rests = passed.saturating_sub(month.used_at) >= limits::BLOCK_IDLE;
+                if is_last || rests {
+                    idle.push((*account, month.ends_at, month.left));
+                }
+                !(is_last || rests)
+            });
+        }
+        for (account, ends_at, left) in idle {
+            self.owe(account, ends_at, -signed(left));
+        }
+        let mut owed = Vec::new();
+        self.0.owed.each().for_each(|mut some| owed.extend(some.drain()));
+        owed.sort_unstable();
+        for ((account, ends_at), by) in owed {
+            // Any moment of that month names it.
+            let at = Timestamp::from_millis(ends_at.as_millis() - 1);
+            if let Err(error) = store.plan_counts().adjust_events(account, at, by).await {
+                tracing::warn!(%error, account.id = %account, "the month's count has to wait");
+                self.owe(account, ends_at, by);
+            }
         }
     }
 }
 
-async fn stored(store: &Store, account: Id<Account>, month: &str) -> Result<u64, StoreError> {
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    account: Id<Account>,
+    most: u64,
+    events: u64,
+    now: Timestamp,
+    passed: Duration,
+}
+
+/// The month as it is known, or as it begins. What another month or another plan has left over is
+/// handed to `left_over`.
+fn current(
+    months: &mut HashMap<Id<Account>, Month>,
+    asked: Asked,
+    left_over: impl FnOnce(Timestamp, u64),
+) -> &mut Month {
+    let Asked { account, most, now, passed, .. } = asked;
+    if months.len() >= limits::MONTHS_MAX / SHARDS && !months.contains_key(&account) {
+        let some = months.iter().find(|(_, month)| month.left == 0).map(|(id, _)| *id);
+        if let Some(some) = some.or_else(|| months.keys().next().copied()) {
+            months.remove(&some);
+        }
+    }
+    let begin =
+        || Month { ends_at: now.next_month(), most, left: 0, used_up_until: None, used_at: passed };
+    let month = months.entry(account).or_insert_with(begin);
+    if month.most != most || now >= month.ends_at {
+        left_over(month.ends_at, month.left);
+        *month = begin();
+    }
+    month
+}
+
+async fn take_block(store: &Store, asked: Asked, needed: u64) -> Result<u64, StoreError> {
+    let Asked { account, most, now, .. } = asked;
+    let block = |room: u64| (room / limits::BLOCK_SHARE).clamp(1, limits::BLOCK_MAX).max(needed);
+    let counts = store.plan_counts();
+    if let Some(taken) = counts.take_events(account, now, most, block, None).await? {
+        return Ok(taken);
+    }
+    let used = used(store, account, now).await?;
+    Ok(counts.take_events(account, now, most, block, Some(used)).await?.unwrap_or(0))
+}
+
+/// What the days of the month say, for a month that began before anybody counted it as a whole.
+async fn used(store: &Store, account: Id<Account>, now: Timestamp) -> Result<u64, StoreError> {
+    let month = now.month();
     let (first, last) = (format!("{month}-01"), format!("{month}-31"));
     let mut slice = Slice::default().limit(DAYS_MAX);
     let mut events = 0u64;
     loop {
         let page = store.usage().list_days(account, &first, &last, slice.clone()).await?;
         for day in &page.rows {
-            events = events.saturating_add(events_of(day));
+            events = events.saturating_add(day.events());
         }
         match page.next {
             None => return Ok(events),
@@ -80,37 +223,28 @@ async fn stored(store: &Store, account: Id<Account>, month: &str) -> Result<u64,
     }
 }
 
-/// A day says it by platform; see [`Tallies`](super::tallies::Tallies).
-fn events_of(day: &Usage) -> u64 {
-    let events = |platform: &Value| platform.get("events").and_then(Value::as_u64);
-    day.by_platform.values().filter_map(events).fold(0, u64::saturating_add)
+impl Grant {
+    /// An event was let in.
+    pub(super) fn spend(&mut self) {
+        self.left = self.left.saturating_sub(1);
+    }
+
+    pub(super) fn join(&mut self, mut other: Self) {
+        self.left += std::mem::take(&mut other.left);
+    }
 }
 
-fn month_of(now: Timestamp) -> String {
-    let mut day = now.day();
-    day.truncate("2026-01".len());
-    day
+impl Drop for Grant {
+    fn drop(&mut self) {
+        if self.left > 0 {
+            self.quotas.give_back(self.account, self.month_ends_at, self.left);
+        }
+    }
 }
 
-/// Until the first of the next month.
-pub(super) fn until_next_month(now: Timestamp) -> Duration {
-    let month = month_of(now);
-    let (year, month) = month.split_once('-').unwrap_or_default();
-    let (year, month) = (year.parse().unwrap_or(0u32), month.parse().unwrap_or(0u32));
-    let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
-    let next = format!("{year:04}-{month:02}-01T00:00:00Z");
-    next.parse().map_or(Duration::ZERO, |next: Timestamp| next.saturating_since(now))
+fn signed(events: u64) -> i64 {
+    i64::try_from(events).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn months_end() {
-        let until = |now: &str| until_next_month(now.parse().unwrap()).as_secs();
-        assert_eq!(until("2026-01-31T23:59:00Z"), 60);
-        assert_eq!(until("2026-12-31T23:00:00Z"), 3600);
-        assert_eq!(until("2028-02-29T00:00:00Z"), 86_400);
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use ferryhook_core::sliding::Window;
 use ferryhook_core::{Id, Source};
 
 use super::limits;
-use super::shards::{SHARDS, Shards};
+use crate::shards::{SHARDS, Shards};
 
 /// What one who is over the limit is told.
 pub(super) use ferryhook_core::sliding::Full as Standing;

@@ -85,7 +85,7 @@ impl Ingest {
             route.clone(),
             arrivals,
             now,
-            place,
+            (place, None),
             Some((rejection, store.clone())),
         );
         let told = adopted::to_its_end(&door.tasks, work).await.map_err(again)?;

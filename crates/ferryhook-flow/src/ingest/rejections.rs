@@ -14,8 +14,8 @@ use ferryhook_store::Store;
 
 use super::limits;
 use super::rate::WINDOW;
-use super::shards::{SHARDS, Shards};
-use super::writes::{self, Write};
+use crate::shards::{SHARDS, Shards};
+use crate::writes::{self, Write};
 
 #[derive(Debug, Default)]
 pub(super) struct Rejections {

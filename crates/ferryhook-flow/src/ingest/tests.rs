@@ -79,7 +79,8 @@ async fn gate_with(source: Source, limits: Limits) -> Gate {
         trusted: Trusted::new(vec!["10.0.0.0/8".parse().unwrap()]),
         ..Settings::default()
     };
-    let ingest = Ingest::new(store.clone(), env, &tasks, routes, handed.clone(), settings);
+    let tally = Tally::default();
+    let ingest = Ingest::new(store.clone(), env, &tasks, routes, handed.clone(), &tally, settings);
     Gate { ingest, probe, store, clock, handed, tasks }
 }
 

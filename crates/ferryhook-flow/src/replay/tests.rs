@@ -268,6 +268,7 @@ fn courier(store: &Store, env: &Env, docks: &Arc<Docks>, shared: bool) -> Courie
         scripts: Scripts::default(),
         shared,
         traces: None,
+        tally: crate::Tally::default(),
     });
     courier.start();
     courier

@@ -1,40 +1,111 @@
-use ferryhook_core::{Env, samples};
+use ferryhook_core::rollup::{Counts, Interval, Scope};
+use ferryhook_core::{Env, Rollup, samples};
 
 use super::*;
+use crate::limits;
 use crate::probe::Probe;
 
+fn course() -> Course {
+    let connection = samples::connection();
+    Course {
+        account: connection.account_id,
+        source: connection.source_id,
+        connection: connection.id,
+    }
+}
+
+fn answered(status: u16) -> Option<Tried> {
+    Some(Tried { status, latency_ms: 12 })
+}
+
+async fn hour(store: &Store, scope: Scope, env: &Env) -> Counts {
+    let now = Interval::Hour.begin(env.now());
+    let found = store.rollups().list(scope, Interval::Hour, now, now).await.unwrap();
+    found.into_iter().next().map_or_else(Counts::default, |row: Rollup| row.counts)
+}
+
 #[tokio::test]
-async fn counts_are_added_in_one_write_and_kept_while_the_store_is_away() {
+async fn deliveries_are_counted_for_their_connection_source_and_account() {
     let env = Env::fixed("2026-01-01T00:00:00Z");
     let (probe, store) = Probe::new(&env);
     let connection = samples::connection();
     store.connections().create(&connection).await.unwrap();
-    let tally = Tally::new(store.clone());
-    let (source, id) = (connection.source_id, connection.id);
-    (0..5).for_each(|_| tally.delivered(source, id));
-    tally.failed(source, id);
-
-    probe.is_away(true);
-    tally.flush().await;
-    probe.is_away(false);
-    tally.delivered(source, id);
+    let (tally, now) = (Tally::default(), env.now());
+    (0..5).for_each(|_| tally.carried(course(), answered(200), Some(End::Delivered), now));
+    tally.carried(course(), answered(500), None, now);
+    tally.carried(course(), answered(0), Some(End::Failed), now);
+    tally.carried(course(), None, None, now);
+    tally.flush(&store).await;
     let before = probe.commits();
-    tally.flush().await;
-    tally.flush().await;
-    assert_eq!(probe.commits() - before, 1, "and none when there is nothing to add");
+    tally.flush(&store).await;
+    assert_eq!(probe.commits(), before, "nothing new, nothing written");
+
+    let Course { account, source, connection: id } = course();
+    for scope in [Scope::Account(account), Scope::Source(source), Scope::Connection(id)] {
+        let counts = hour(&store, scope, &env).await;
+        assert_eq!((counts.delivered, counts.failed, counts.attempts), (5, 1, 7), "{scope}");
+        assert_eq!((counts.latency.count(), counts.latency_mean()), (6, Some(12.0)));
+        let codes: Vec<_> = counts.codes.iter().map(|(code, n)| format!("{code}:{n}")).collect();
+        assert_eq!(codes, ["none:1", "200:5", "500:1"]);
+    }
     let counted = store.connections().find_of(source, id).await.unwrap().unwrap();
-    assert_eq!(counted.delivery_count - connection.delivery_count, 6);
+    assert_eq!(counted.delivery_count - connection.delivery_count, 5);
     assert_eq!(counted.failure_count - connection.failure_count, 1);
+}
+
+/// Counts outlive a store that is away, and are not counted twice.
+#[tokio::test]
+async fn counts_are_kept_while_the_store_is_away() {
+    let env = Env::fixed("2026-01-01T00:00:00Z");
+    let (probe, store) = Probe::new(&env);
+    let source = samples::source();
+    store.sources().create(&source).await.unwrap();
+    let (tally, now) = (Tally::default(), env.now());
+    tally.arrived(&source, 10, false, now);
+    tally.called(source.account_id, source.user_id, now);
+    probe.is_away(true);
+    tally.flush(&store).await;
+    tally.flush(&store).await;
+    probe.is_away(false);
+    tally.arrived(&source, 10, true, now);
+    tally.repeated(&source, None, now);
+    tally.refused(&source, now);
+    tally.flush(&store).await;
+    for scope in [Scope::Account(source.account_id), Scope::Source(source.id)] {
+        let counts = hour(&store, scope, &env).await;
+        assert_eq!((counts.events, counts.bytes, counts.filtered), (2, 20, 1));
+        assert_eq!((counts.duplicates, counts.rejected), (1, 1));
+    }
+    let day = store.usage().find(source.account_id, "2026-01-01").await.unwrap().unwrap();
+    assert_eq!((day.api_calls, day.active_users, day.active_sources), (1, 1, 1));
+    assert_eq!((day.data_processed_bytes, day.error_count, day.hourly_counts[0]), (20, 1, 2));
+    assert_eq!(day.by_platform[&source.provider]["events"], 2);
+    let users = day.by_user.as_ref().unwrap();
+    assert_eq!(users[source.user_id.as_str()]["apiCalls"], 1);
+    let counted = store.sources().find(source.id).await.unwrap().unwrap();
+    assert_eq!(counted.event_count - source.event_count, 2);
 }
 
 #[tokio::test]
 async fn what_was_counted_for_nobody_is_forgotten() {
     let env = Env::fixed("2026-01-01T00:00:00Z");
     let (probe, store) = Probe::new(&env);
-    let tally = Tally::new(store);
-    let connection = samples::connection();
-    tally.delivered(connection.source_id, connection.id);
-    tally.flush().await;
-    tally.flush().await;
-    assert_eq!(probe.commits(), 1);
+    let tally = Tally::default();
+    tally.carried(course(), None, Some(End::Delivered), env.now());
+    tally.flush(&store).await;
+    let commits = probe.commits();
+    tally.flush(&store).await;
+    assert_eq!(probe.commits(), commits);
+}
+
+/// A store that is away for long does not fill the memory.
+#[test]
+fn what_waits_has_a_bound() {
+    let (tally, now) = (Tally::default(), samples::CREATED);
+    for place in 0..2 * limits::TALLIES_MAX {
+        let id = format!("acc_{place:016}").parse().unwrap();
+        tally.called(id, samples::user().id, now);
+    }
+    let waiting: usize = tally.0.gathered.each().map(|gathered| gathered.accounts.len()).sum();
+    assert_eq!(waiting, limits::TALLIES_MAX);
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ferryhook_core::Env;
 use ferryhook_core::env::SeededEntropy;
 use ferryhook_flow::scripts::Scripts;
-use ferryhook_flow::{Courier, Ingest, Parts, Routes, ingest};
+use ferryhook_flow::{Courier, Ingest, Parts, Routes, Tally, ingest};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::Guard;
 use ferryhook_store::Store;
@@ -163,6 +163,7 @@ impl World {
         let (tasks, env) = (Tasks::new(), self.env.clone());
         let store = Store::new(self.disk.clone(), env.clone());
         let routes = Routes::new(store.clone(), env.clone(), tasks.clone());
+        let tally = Tally::default();
         let courier = Courier::new(Parts {
             store: store.clone(),
             env: env.clone(),
@@ -172,10 +173,11 @@ impl World {
             scripts: Scripts::default(),
             shared: false,
             traces: None,
+            tally: tally.clone(),
         });
         let hand_over = Arc::new(courier.clone());
         let settings = ingest::Settings::default();
-        let ingest = Ingest::new(store, env, &tasks, routes, hand_over, settings);
+        let ingest = Ingest::new(store, env, &tasks, routes, hand_over, &tally, settings);
         courier.start();
         Life { courier, ingest, tasks, senders: Tasks::new() }
     }

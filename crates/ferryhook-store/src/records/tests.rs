@@ -87,6 +87,8 @@ fn full() -> Vec<Sample> {
         sample(&samples::invitation()),
         sample(&samples::erasure()),
         sample(&samples::subscription()),
+        sample(&samples::rollup()),
+        sample(&samples::plan_count()),
     ]
 }
 
@@ -382,6 +384,8 @@ fn keys_are_those_the_tables_document() {
             "ACC#acc_0000000000000001 INV#inv_0000000000000001",
             "ACC#acc_0000000000000001 ERASE#era_-OhqqeV-00000001",
             "USER#usr_0000000000000001 SUBSCRIPTION",
+            "ROLL#acc_0000000000000001 H#1767225600000",
+            "PLAN#acc_0000000000000001 events#2026-01",
         ]
     );
 }

@@ -8,6 +8,7 @@ use ferryhook_core::account::{AccountType, Status};
 use ferryhook_core::member::{self, Role};
 use ferryhook_core::{Account, Id, Map, Member, User, limits};
 
+use super::plan_counts::first_member;
 use super::{Slice, TRIES_MAX};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
@@ -130,6 +131,7 @@ impl Accounts<'_> {
             };
             let counted = Account { child_count: was.child_count + 1, ..was.record.clone() };
             let batch = Batch::new().replace(&was, &counted).insert(&child).insert(&member);
+            let batch = batch.insert(&first_member(child.id));
             match self.0.commit(batch).await {
                 Err(error) if error.refused_at(0) => {} // the parent changed; look again
                 done => return done.map(|()| child).map_err(Into::into),

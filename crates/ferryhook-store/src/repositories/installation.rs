@@ -6,6 +6,7 @@
 use ferryhook_core::{Account, Id, Member, User};
 
 use super::UniqueError;
+use super::plan_counts::first_member;
 use super::users::EMAIL;
 use crate::batch::Batch;
 use crate::record::{Kind, Stored};
@@ -47,7 +48,8 @@ impl Installation<'_> {
             .insert(&Unique::installation(account.id))
             .insert(user)
             .insert(account)
-            .insert(member);
+            .insert(member)
+            .insert(&first_member(account.id));
         match self.0.commit(batch).await {
             Err(error) if error.refused_at(1) => Err(UniqueError::Taken("installation")),
             done => done.map_err(UniqueError::at(0, EMAIL)),

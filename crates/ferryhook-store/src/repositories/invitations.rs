@@ -3,7 +3,8 @@
 use ferryhook_core::invitation::{Status, Token};
 use ferryhook_core::{Account, Id, Invitation, Member, User};
 
-use super::Slice;
+use super::plan_counts::first_member;
+use super::{RoomError, Slice};
 use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
@@ -22,6 +23,9 @@ pub enum JoinError {
     Member,
     #[error("this e-mail address belongs to someone else")]
     EmailTaken,
+    /// The plan of the account has room for no more.
+    #[error("the account has room for {most} members")]
+    Full { most: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -67,12 +71,15 @@ impl Invitations<'_> {
     /// commit, so that it is used exactly when somebody joined.
     pub async fn accept(&self, was: &Stored<Invitation>, user: &User) -> Result<Member, JoinError> {
         let member = self.redeem(was, user).await?;
-        let batch = Batch::new().replace(was, &was.accepted(user.id)).insert(&member);
-        match self.0.commit(batch).await {
+        let batch = || Batch::new().replace(was, &was.accepted(user.id)).insert(&member);
+        match self.join(was, batch).await {
             Ok(()) => Ok(member),
-            Err(error) if error.refused_at(0) => Err(JoinError::Void),
-            Err(error) if error.refused_at(1) => Err(JoinError::Member),
-            Err(error) => Err(error.into()),
+            Err(RoomError::Full { most }) => Err(JoinError::Full { most }),
+            Err(RoomError::Store(error)) => Err(match error {
+                error if error.refused_at(0) => JoinError::Void,
+                error if error.refused_at(1) => JoinError::Member,
+                error => error.into(),
+            }),
         }
     }
 
@@ -86,20 +93,39 @@ impl Invitations<'_> {
     ) -> Result<Member, JoinError> {
         let mut member = self.redeem(was, user).await?;
         member.is_default = user.default_account_id == member.account_id;
-        let mut batch = Batch::new()
-            .replace(was, &was.accepted(user.id))
-            .insert(&Unique::email(&user.email, &user.id))
-            .insert(user)
-            .insert(&member);
-        if let Some((account, place)) = own {
-            batch = batch.insert(account).insert(place);
-        }
-        match self.0.commit(batch).await {
+        let batch = || {
+            let batch = Batch::new()
+                .replace(was, &was.accepted(user.id))
+                .insert(&Unique::email(&user.email, &user.id))
+                .insert(user)
+                .insert(&member);
+            match own {
+                Some((account, place)) => {
+                    batch.insert(account).insert(place).insert(&first_member(account.id))
+                }
+                None => batch,
+            }
+        };
+        match self.join(was, batch).await {
             Ok(()) => Ok(member),
-            Err(error) if error.refused_at(0) => Err(JoinError::Void),
-            Err(error) if error.refused_at(1) => Err(JoinError::EmailTaken),
-            Err(error) => Err(error.into()),
+            Err(RoomError::Full { most }) => Err(JoinError::Full { most }),
+            Err(RoomError::Store(error)) => Err(match error {
+                error if error.refused_at(0) => JoinError::Void,
+                error if error.refused_at(1) => JoinError::EmailTaken,
+                error => error.into(),
+            }),
         }
+    }
+
+    /// Within what the plan of the account has room for.
+    async fn join(
+        &self,
+        invitation: &Invitation,
+        batch: impl Fn() -> Batch,
+    ) -> Result<(), RoomError> {
+        let plan = self.0.plan_counts().plan_of(invitation.account_id).await?;
+        let most = plan.and_then(|plan| plan.limits.users).map(u64::from);
+        self.0.members().join(invitation.account_id, most, batch).await
     }
 
     /// The place it gives, if it still gives one, and to this user. Whoever invited them must still

@@ -1,9 +1,11 @@
 //! Members: who is in which account. An account never loses its last administrator.
 
 use ferryhook_core::member::{Role, Status};
-use ferryhook_core::{Account, Id, Member, User};
+use ferryhook_core::plan_count::Counted;
+use ferryhook_core::{Account, Id, Member, User, limits};
 
-use super::{Slice, TRIES_MAX};
+use super::plan_counts::{Counting, one_less};
+use super::{RoomError, Slice, TRIES_MAX};
 use crate::batch::{Batch, Condition};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Record, Stored};
@@ -26,8 +28,34 @@ pub enum MemberError {
 }
 
 impl Members<'_> {
+    /// Whatever the plan says.
     pub async fn add(&self, member: &Member) -> Result<(), StoreError> {
-        self.0.insert(member).await
+        let batch = || Batch::new().insert(member);
+        self.join(member.account_id, None, batch).await.map_err(RoomError::unlimited)
+    }
+
+    /// Commits what brings one more into an account, unless it would then have more than `most`.
+    pub(super) async fn join(
+        &self,
+        account: Id<Account>,
+        most: Option<u64>,
+        batch: impl Fn() -> Batch,
+    ) -> Result<(), RoomError> {
+        let counting = Counting { account, counted: Counted::Users, by: 1, most, owner: None };
+        counting.commit(self.0, batch).await
+    }
+
+    /// One by one, for an account that is older than its count.
+    pub(super) async fn count(&self, account: Id<Account>) -> Result<u64, StoreError> {
+        let (mut count, mut slice) = (0, Slice::default().limit(limits::PAGE_MAX));
+        loop {
+            let page = self.list_by_account(account, None, slice.clone()).await?;
+            count += page.rows.len() as u64;
+            if page.next.is_none() {
+                return Ok(count);
+            }
+            slice = slice.after(page.next);
+        }
     }
 
     /// By its key: what a request may do is decided on what was last written.
@@ -85,8 +113,9 @@ impl Members<'_> {
                 Some(_) => self.another_place(was).await?,
                 None => None,
             };
+            let counted = one_less(self.0, was.account_id, Counted::Users).await?;
             let batch = || {
-                let batch = Batch::new().delete(was);
+                let batch = counted(Batch::new().delete(was));
                 match (&moves, &next) {
                     (Some(user), Some(next)) => {
                         let mut moved = user.record.clone();
@@ -98,7 +127,8 @@ impl Members<'_> {
                 }
             };
             match self.keeping_an_admin(was, was.role == Role::Admin, batch).await {
-                // The user, whose events are counted all the time, was written in between.
+                // The user, whose events are counted all the time, or the count was written in
+                // between.
                 Err(MemberError::Store(error)) if error.is_refused() && !error.refused_at(0) => {}
                 done => return done,
             }

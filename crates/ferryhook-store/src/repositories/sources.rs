@@ -1,10 +1,12 @@
 //! Sources. A deleted one stays as a row, so that its events keep their origin, and is found by
 //! its id; lists leave it out unless they ask for that status.
 
-use ferryhook_core::source::Status;
-use ferryhook_core::{Account, Connection, Id, Source, Timestamp, User};
+use ferryhook_core::plan_count::Counted;
+use ferryhook_core::source::{ConnectionType, Status};
+use ferryhook_core::{Account, Connection, Id, Source, Timestamp, User, limits};
 
-use super::{Slice, TRIES_MAX, only};
+use super::plan_counts::Counting;
+use super::{RoomError, Slice, TRIES_MAX, only};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
@@ -26,7 +28,7 @@ pub struct Sources<'a>(pub(crate) &'a Store);
 
 impl Sources<'_> {
     pub async fn create(&self, source: &Source) -> Result<(), StoreError> {
-        self.0.insert(source).await
+        self.edit(&[Edit::CreateSource(source.clone())]).await
     }
 
     /// The source that an account's apps post to: the one there is, or `new`, however many ask at
@@ -119,24 +121,62 @@ impl Sources<'_> {
         was: &Stored<Source>,
         now: Source,
     ) -> Result<Stored<Source>, StoreError> {
-        self.0.replace(was, now).await
+        self.edit(&[Edit::ReplaceSource(was.clone(), now.clone())]).await?;
+        Ok(was.followed_by(now))
     }
 
     pub async fn delete(&self, was: &Stored<Source>) -> Result<Stored<Source>, StoreError> {
         let now =
             Source { status: Status::Deleted, updated_at: self.0.now(), ..was.record.clone() };
-        self.0.replace(was, now).await
+        self.replace(was, now).await
     }
 
-    /// Several steps, all or none; as many as a commit may have.
+    /// Several steps in one account, all or none; at most [`limits::EDITS_MAX`].
     pub async fn edit(&self, edits: &[Edit]) -> Result<(), StoreError> {
-        let batch = edits.iter().fold(Batch::new(), |batch, edit| match edit {
-            Edit::CreateSource(source) => batch.insert(source),
-            Edit::ReplaceSource(was, now) => batch.replace(was, now),
-            Edit::CreateConnection(connection) => batch.insert(connection),
-            Edit::ReplaceConnection(was, now) => batch.replace(was, now),
-        });
-        self.0.commit(batch).await
+        self.edit_within(edits, None).await.map_err(RoomError::unlimited)
+    }
+
+    /// The same, unless the account would then have more sources than `most`.
+    pub async fn edit_within(&self, edits: &[Edit], most: Option<u32>) -> Result<(), RoomError> {
+        let batch = || {
+            edits.iter().fold(Batch::new(), |batch, edit| match edit {
+                Edit::CreateSource(source) => batch.insert(source),
+                Edit::ReplaceSource(was, now) => batch.replace(was, now),
+                Edit::CreateConnection(connection) => batch.insert(connection),
+                Edit::ReplaceConnection(was, now) => batch.replace(was, now),
+            })
+        };
+        let by = edits.iter().map(more).sum();
+        let Some(source) = edits.iter().find(|edit| more(edit) != 0).and_then(source) else {
+            return Ok(self.0.commit(batch()).await?);
+        };
+        let counting = Counting {
+            account: source.account_id,
+            counted: Counted::Sources,
+            by,
+            most: most.map(u64::from),
+            owner: Some(source.user_id),
+        };
+        counting.commit(self.0, batch).await
+    }
+
+    /// Those that a plan counts, one by one.
+    pub(super) async fn count(
+        &self,
+        owner: Id<User>,
+        account: Id<Account>,
+    ) -> Result<u64, StoreError> {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let slice = Slice::default().limit(limits::PAGE_MAX).after(after);
+            let page = self.list_by_user(owner, slice).await?;
+            let ours = page.rows.iter().filter(|row| row.account_id == account);
+            count += ours.filter(|row| is_counted(row)).count() as u64;
+            after = page.next;
+            if after.is_none() {
+                return Ok(count);
+            }
+        }
     }
 
     /// Counts events that have arrived. A crash may forget the last few.
@@ -152,6 +192,30 @@ impl Sources<'_> {
             .set("lastEventAt", last_at.to_string());
         self.0.commit_buffered(Batch::new().patch(patch)).await
     }
+}
+
+/// How many sources of its account there are more once this is done.
+fn more(edit: &Edit) -> i64 {
+    let one = |source: &Source| i64::from(is_counted(source));
+    match edit {
+        Edit::CreateSource(source) => one(source),
+        Edit::ReplaceSource(was, now) => one(now) - one(was),
+        Edit::CreateConnection(_) | Edit::ReplaceConnection(..) => 0,
+    }
+}
+
+fn source(edit: &Edit) -> Option<&Source> {
+    match edit {
+        Edit::CreateSource(source) | Edit::ReplaceSource(_, source) => Some(source),
+        Edit::CreateConnection(_) | Edit::ReplaceConnection(..) => None,
+    }
+}
+
+/// What Ferryhook itself has to say, and what apps post, comes from sources that nobody asked for.
+fn is_counted(source: &Source) -> bool {
+    let is_own =
+        source.provider == "ferryhook" || source.connection_type == ConnectionType::Trigger;
+    is_there(source) && !is_own
 }
 
 fn is_there(source: &Source) -> bool {

@@ -1,7 +1,6 @@
 //! Usage: what was counted in memory, added to the day's row every few seconds.
 
-use ferryhook_core::{Account, Id, Map, Usage};
-use serde_json::Value;
+use ferryhook_core::{Account, Id, Usage};
 
 use super::{Slice, TRIES_MAX};
 use crate::batch::Batch;
@@ -24,7 +23,11 @@ impl UsageDays<'_> {
         for _ in 0..TRIES_MAX {
             let batch = match self.find(more.account_id, &more.day).await? {
                 None => Batch::new().insert(more),
-                Some(was) => Batch::new().replace(&was, &sum(&was, more)),
+                Some(was) => {
+                    let mut sum = was.record.clone();
+                    sum.add(more);
+                    Batch::new().replace(&was, &sum)
+                }
             };
             match self.0.commit_buffered(batch).await {
                 Err(error) if error.is_refused() => refusal = Some(error),
@@ -63,58 +66,5 @@ impl UsageDays<'_> {
     ) -> Result<Page<Stored<Usage>>, StoreError> {
         let query = Query::index(Kind::Usage, Index::UsageDate, day);
         self.0.list(slice.of(query)).await
-    }
-}
-
-/// Counts add up. What is a level rather than a count (storage, users, sources) has its highest
-/// value of the day.
-fn sum(was: &Usage, more: &Usage) -> Usage {
-    let by_user = match (was.by_user.clone(), more.by_user.as_ref()) {
-        (Some(mut was), Some(more)) => {
-            add_map(&mut was, more);
-            Some(was)
-        }
-        (was, more) => was.or_else(|| more.cloned()),
-    };
-    let mut by_platform = was.by_platform.clone();
-    add_map(&mut by_platform, &more.by_platform);
-    let hours = was.hourly_counts.len().max(more.hourly_counts.len());
-    let at = |counts: &[u64], hour: usize| counts.get(hour).copied().unwrap_or(0);
-    let hourly = (0..hours)
-        .map(|hour| at(&was.hourly_counts, hour).saturating_add(at(&more.hourly_counts, hour)));
-    Usage {
-        account_id: was.account_id,
-        day: was.day.clone(),
-        api_calls: was.api_calls.saturating_add(more.api_calls),
-        data_processed_bytes: was.data_processed_bytes.saturating_add(more.data_processed_bytes),
-        storage_used_bytes: was.storage_used_bytes.max(more.storage_used_bytes),
-        sync_jobs: was.sync_jobs.saturating_add(more.sync_jobs),
-        active_users: was.active_users.max(more.active_users),
-        active_sources: was.active_sources.max(more.active_sources),
-        error_count: was.error_count.saturating_add(more.error_count),
-        by_platform,
-        by_user,
-        hourly_counts: hourly.collect(),
-        updated_at: was.updated_at.max(more.updated_at),
-    }
-}
-
-fn add_map(was: &mut Map, more: &Map) {
-    for (name, more) in more {
-        match was.get_mut(name) {
-            None => {
-                was.insert(name.clone(), more.clone());
-            }
-            Some(Value::Object(was)) => {
-                if let Value::Object(more) = more {
-                    add_map(was, more);
-                }
-            }
-            Some(was) => {
-                if let (Some(a), Some(b)) = (was.as_u64(), more.as_u64()) {
-                    *was = a.saturating_add(b).into();
-                }
-            }
-        }
     }
 }

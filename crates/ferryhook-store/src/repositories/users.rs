@@ -5,6 +5,7 @@ use ferryhook_core::user::Identity;
 use ferryhook_core::{Account, Id, Member, User};
 
 use super::UniqueError;
+use super::plan_counts::first_member;
 use crate::batch::{Batch, Condition, Patch};
 use crate::key::IndexKey;
 use crate::record::{Kind, Stored};
@@ -34,6 +35,7 @@ impl Users<'_> {
     ) -> Result<(), UniqueError> {
         let markers = markers(user);
         let batch = insert_all(Batch::new(), &markers).insert(user).insert(account).insert(member);
+        let batch = batch.insert(&first_member(account.id));
         self.0.commit(batch).await.map_err(taken(&markers))
     }
 

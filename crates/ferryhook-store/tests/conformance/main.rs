@@ -21,6 +21,7 @@ mod yielding;
 
 mod answers;
 mod billing;
+mod counts;
 mod erasures;
 mod gateway;
 mod ledger;
@@ -345,6 +346,16 @@ macro_rules! conformance {
                     an_answer_at_the_bound_is_kept_and_one_above_is_not,
                     of_many_who_ask_at_once_one_does_it,
                 ;
+                counts:
+                    rollups_are_begun_and_added_to,
+                    rollups_are_listed_by_time_and_interval,
+                    the_largest_rollups_fit_into_a_commit,
+                    rollups_from_several_servers_add_up,
+                    a_month_is_never_taken_twice,
+                    a_plan_has_room_for_so_many_sources,
+                    what_was_there_before_the_count_is_counted,
+                    hooks_are_counted,
+                ;
                 erasures:
                     an_erasure_is_open_until_it_is_over,
                     an_erasure_is_taken_by_one,
@@ -410,6 +421,7 @@ macro_rules! conformance {
                     a_default_account_is_one,
                     an_invitation_is_found_by_its_token,
                     an_invitation_is_accepted_once,
+                    an_account_has_room_for_so_many_members,
                     an_invitation_is_for_one_address,
                     a_member_needs_no_invitation,
                     an_invitation_ends_with_its_host,

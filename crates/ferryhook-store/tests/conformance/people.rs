@@ -3,7 +3,10 @@
 use ferryhook_core::account::{AccountType, Status};
 use ferryhook_core::invitation::{self, Token};
 use ferryhook_core::member::{self, Role};
-use ferryhook_core::{Account, Id, Invitation, Key, Member, User, key, limits};
+use ferryhook_core::plan_count::Counted;
+use ferryhook_core::{
+    Account, Id, Invitation, Key, Member, Plan, User, key, limits, plan, samples,
+};
 use ferryhook_store::repositories::{JoinError, MemberError, NewChild, TreeError};
 use ferryhook_store::{Batch, Slice, Stored, Unique, UniqueError};
 use tokio::task::JoinSet;
@@ -374,6 +377,36 @@ pub(crate) async fn an_invitation_is_accepted_once(bench: Bench) {
     let used = bench.store.invitations().find(account, invitation.id).await.unwrap().unwrap();
     assert_eq!((used.status, used.user_id), (invitation::Status::Accepted, Some(user.id)));
     assert!(bench.opened(&token).await.is_none());
+}
+
+/// Nobody joins an account that is full, and whoever leaves makes room.
+pub(crate) async fn an_account_has_room_for_so_many_members(bench: Bench) {
+    let limits = plan::Limits { users: Some(3), ..plan::Limits::default() };
+    let plan = Plan { limits, ..bench.plan("seats") };
+    bench.store.plans().create(&plan).await.unwrap();
+    let owner = User { plan: plan.id.clone(), ..bench.user() };
+    let account = Account::root(bench.id(), "acme", owner.id, bench.later(0).minute());
+    let first = Member { user_id: owner.id, account_id: account.id, ..samples::member() };
+    bench.store.users().sign_up(&owner, &account, &first).await.unwrap();
+    let account = account.id;
+
+    let (ada, bob) = (bench.person().await, bench.person().await);
+    let (_, ada_token) = bench.invites(account, &ada.email).await;
+    let was = bench.opened(&ada_token).await.unwrap();
+    // With the owner and the one who invites.
+    bench.store.invitations().accept(&was, &ada).await.unwrap();
+    let host = was.invited_by;
+    let (invitation, bob_token) =
+        Invitation::new(account, &bob.email, Role::Member, host, &bench.env);
+    bench.store.invitations().create(&invitation).await.unwrap();
+    let was = bench.opened(&bob_token).await.unwrap();
+    let full = bench.store.invitations().accept(&was, &bob).await;
+    assert!(matches!(full, Err(JoinError::Full { most: 3 })), "{full:?}");
+    let place = bench.store.members().find(ada.id, account).await.unwrap().unwrap();
+    bench.store.members().remove(&place).await.unwrap();
+    bench.store.invitations().accept(&was, &bob).await.unwrap();
+    let count = bench.store.plan_counts().find(account, Counted::Users).await.unwrap().unwrap();
+    assert_eq!(count.count, 3);
 }
 
 pub(crate) async fn an_invitation_is_for_one_address(bench: Bench) {

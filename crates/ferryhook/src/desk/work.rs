@@ -10,7 +10,7 @@ use ferryhook_core::explained::{Compared, Explained};
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::trigger::Posted;
 use ferryhook_core::verify::doctor::Other;
-use ferryhook_core::{Connection, Erasure, Event, Id, Rejection, Replay, Source};
+use ferryhook_core::{Account, Connection, Erasure, Event, Id, Rejection, Replay, Source, User};
 use ferryhook_flow::explain::{self, Trial};
 use ferryhook_flow::ingest::{self, Declined, NotReadmitted, NotVerified};
 use ferryhook_flow::replay::OrderError;
@@ -38,6 +38,12 @@ impl Works for Desk {
             Ok(filed.into_iter().map(|one| one.map(told).map_err(problem)).collect())
         }
         .boxed()
+    }
+
+    fn called(&self, account: Id<Account>, by: Id<User>) {
+        if let Some(courier) = &self.courier {
+            courier.tally().called(account, by, self.env.now());
+        }
     }
 
     fn explain<'a>(&'a self, connection: &'a Connection, event: &'a Event) -> Doing<'a, Explained> {

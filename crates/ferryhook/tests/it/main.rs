@@ -48,4 +48,5 @@ mod stopping;
 mod storage;
 mod traces;
 mod triggers;
+mod usage;
 mod vault;

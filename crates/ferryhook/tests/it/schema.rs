@@ -31,13 +31,13 @@ fn a_build_without_dynamodb_says_so() {
 }
 
 #[cfg(feature = "aws")]
-mod live {
+pub mod live {
     use std::io::Write;
 
     use crate::ferry::{Ferry, run, show};
 
     /// Settings for tables that nobody else has; without a server, says loudly that there is none.
-    fn settings(name: &str) -> Option<[(&'static str, String); 5]> {
+    pub fn settings(name: &str) -> Option<[(&'static str, String); 5]> {
         let Ok(endpoint) = std::env::var("FERRYHOOK_TEST_DYNAMO") else {
             // Not `eprintln`, which is shown only when a test fails.
             let reason = format!("{name}: FERRYHOOK_TEST_DYNAMO is not set");

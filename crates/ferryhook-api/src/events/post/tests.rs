@@ -1,6 +1,5 @@
 use serde_json::json;
 
-use super::*;
 use crate::trial::Trial;
 
 /// Nobody takes events in here, so what is understood is answered with 503.

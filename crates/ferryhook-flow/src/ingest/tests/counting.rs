@@ -2,6 +2,7 @@
 
 use ferryhook_core::Usage;
 use ferryhook_core::rejection::Cause;
+use ferryhook_core::rollup::{Interval, Scope};
 
 use super::*;
 
@@ -66,8 +67,8 @@ async fn a_flood_is_not_a_flood_of_writes() {
     assert_eq!(kept.len(), limits::REJECTIONS_PER_MINUTE as usize);
     assert!(kept.iter().all(|kept| kept.cause == Cause::Rate && kept.body_truncated));
     assert_eq!(kept[0].detail.as_deref(), Some("This source takes 0 events a minute."));
-    // The rejections, and one row of usage.
-    assert_eq!(gate.probe.commits() - commits, 11);
+    // The rejections, one row of usage, and the rollups, which were not there yet.
+    assert_eq!(gate.probe.commits() - commits, 10 + 1 + 2);
     assert_eq!(usage(&gate).await.error_count, 1000);
 
     gate.clock.advance(Duration::from_secs(60));
@@ -126,19 +127,37 @@ async fn the_month_goes_on_where_it_was() {
     assert_eq!(gate.post("x").await.status, 429);
 }
 
-/// Other nodes write to the same days; what this one has counted stays counted.
+/// Another server takes from the same month.
 #[tokio::test]
-async fn the_month_is_looked_at_again() {
+async fn two_doors_share_a_month() {
     let gate = gate_with(plain(), a_month(10)).await;
-    gate.post("x").await;
-    let other = Usage {
-        by_platform: json!({ "a": { "events": 10 } }).as_object().unwrap().clone(),
-        ..samples::usage()
+    let door = &gate.ingest.0;
+    let (store, env, routes) = (door.store.clone(), door.env.clone(), door.routes.clone());
+    let (handed, tally) = (gate.handed.clone(), Tally::default());
+    let other = Ingest::new(store, env, &gate.tasks, routes, handed, &tally, Settings::default());
+    let mut let_in = 0;
+    for _ in 0..10 {
+        let_in += u32::from(gate.post("x").await.status == 200);
+        let_in += u32::from(other.answer(post("x")).await.status() == 200);
+    }
+    assert_eq!(let_in, 10);
+}
+
+/// A list of events that the month has no room for stays outside as a whole.
+#[tokio::test]
+async fn a_list_is_let_in_whole_or_not_at_all() {
+    let gate = gate_with(Source { provider: "sendgrid".into(), ..plain() }, a_month(3)).await;
+    let list = |ids: &[u32]| {
+        let events: Vec<_> = ids
+            .iter()
+            .map(|id| json!({ "event": "open", "sg_event_id": id.to_string() }))
+            .collect();
+        json!(events).to_string()
     };
-    gate.store.usage().add(&other).await.unwrap();
-    assert_eq!(gate.post("x").await.status, 200, "not seen yet");
-    gate.clock.advance(limits::MONTH_FRESH_FOR);
-    assert_eq!(gate.post("x").await.status, 429);
+    assert_eq!(gate.post(&list(&[1, 2])).await.status, 200);
+    assert_eq!(gate.post(&list(&[3, 4])).await.status, 429);
+    assert_eq!(gate.post(&list(&[5])).await.status, 200);
+    assert_eq!(gate.events().await.len(), 3);
 }
 
 /// Copies are not paid for twice.
@@ -170,6 +189,26 @@ async fn what_came_is_added_up() {
     let commits = gate.probe.commits();
     gate.ingest.flush().await;
     assert_eq!(gate.probe.commits(), commits, "nothing new, nothing written");
+}
+
+/// By hour and by day, for the source and for its account.
+#[tokio::test]
+async fn what_came_is_rolled_up() {
+    let gate = gate(Source { provider: "stripe".into(), ..plain() }).await;
+    gate.post(r#"{"id":"evt_1"}"#).await;
+    gate.post(r#"{"id":"evt_1"}"#).await;
+    gate.clock.advance(Duration::from_secs(3600));
+    gate.post(r#"{"id":"evt_2"}"#).await;
+    gate.ingest.flush().await;
+    for scope in [Scope::Source(plain().id), Scope::Account(plain().account_id)] {
+        let told = async |interval: Interval| {
+            let (from, to) = (Timestamp::default(), gate.ingest.0.env.now());
+            let found = gate.store.rollups().list(scope, interval, from, to).await.unwrap();
+            found.iter().map(|row| (row.counts.events, row.counts.duplicates)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(Interval::Hour).await, [(1, 1), (1, 0)]);
+        assert_eq!(told(Interval::Day).await, [(2, 1)]);
+    }
 }
 
 /// Counts outlive a store that is away for a while.

@@ -182,7 +182,9 @@ async fn without_its_certificate_a_message_has_to_come_again() {
     let settings = Settings { outside: Some(outside), ..Settings::default() };
     let (env, routes) = (gate.ingest.0.env.clone(), gate.ingest.0.routes.clone());
     let store = gate.store.clone();
-    gate.ingest = Ingest::new(store, env, &gate.tasks, routes, gate.handed.clone(), settings);
+    let tally = Tally::default();
+    gate.ingest =
+        Ingest::new(store, env, &gate.tasks, routes, gate.handed.clone(), &tally, settings);
     let message = |certificate: &str| {
         json!({
             "Type": "Notification", "MessageId": "1", "TopicArn": "arn:aws:sns:eu-west-1:1:t",

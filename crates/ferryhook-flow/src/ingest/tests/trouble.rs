@@ -75,8 +75,9 @@ async fn a_panic_stays_with_its_request() {
     let gate = gate(plain()).await;
     let door = &gate.ingest.0;
     let (store, env, routes) = (door.store.clone(), door.env.clone(), door.routes.clone());
+    let tally = Tally::default();
     let clumsy =
-        Ingest::new(store, env, &gate.tasks, routes, Arc::new(Clumsy), Settings::default());
+        Ingest::new(store, env, &gate.tasks, routes, Arc::new(Clumsy), &tally, Settings::default());
     for _ in 0..2 {
         let answer = clumsy.answer(post("x")).await;
         assert_eq!(answer.status(), 500);

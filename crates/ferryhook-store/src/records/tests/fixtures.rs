@@ -95,6 +95,8 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::Invitation => as_a::<ferryhook_core::Invitation>(row),
         Kind::Erasure => as_a::<ferryhook_core::Erasure>(row),
         Kind::Subscription => as_a::<ferryhook_core::Subscription>(row),
+        Kind::Rollup => as_a::<ferryhook_core::Rollup>(row),
+        Kind::PlanCount => as_a::<ferryhook_core::PlanCount>(row),
     }
 }
 

@@ -5,12 +5,12 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 
-use super::limits;
+use crate::ingest::limits;
 
-pub(super) type Write = BoxFuture<'static, Result<(), StoreError>>;
+pub(crate) type Write = BoxFuture<'static, Result<(), StoreError>>;
 
 /// How many failed, and what the last of them said.
-pub(super) async fn all(writes: impl IntoIterator<Item = Write>) -> Option<(usize, StoreError)> {
+pub(crate) async fn all(writes: impl IntoIterator<Item = Write>) -> Option<(usize, StoreError)> {
     let mut failed = None;
     let mut note = |written: Result<(), StoreError>| {
         if let Err(error) = written {

@@ -3,11 +3,11 @@
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(super) const SHARDS: usize = 16;
+pub(crate) const SHARDS: usize = 16;
 
 /// A `T` for each sixteenth of the keys. Locks are held for a lookup, never across an await.
 #[derive(Debug)]
-pub(super) struct Shards<T> {
+pub(crate) struct Shards<T> {
     hasher: RandomState,
     shards: [Mutex<T>; SHARDS],
 }
@@ -19,13 +19,13 @@ impl<T: Default> Default for Shards<T> {
 }
 
 impl<T> Shards<T> {
-    pub(super) fn of(&self, key: impl Hash) -> MutexGuard<'_, T> {
+    pub(crate) fn of(&self, key: impl Hash) -> MutexGuard<'_, T> {
         let place = self.hasher.hash_one(key) as usize % SHARDS;
         self.shards[place].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One after the other, each locked for as long as it is looked at.
-    pub(super) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, T>> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = MutexGuard<'_, T>> {
         self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
