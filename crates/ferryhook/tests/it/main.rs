@@ -17,6 +17,7 @@ mod parcel;
 mod receiver;
 mod sender;
 mod stage;
+mod tables;
 mod way;
 
 mod accounts;
@@ -38,6 +39,7 @@ mod http2;
 mod idle;
 mod ingest;
 mod neighbours;
+mod one_store;
 mod proof;
 mod replay;
 mod rules;
