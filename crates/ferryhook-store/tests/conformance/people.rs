@@ -559,7 +559,7 @@ pub(crate) async fn a_key_is_revoked_while_it_is_used(bench: Bench) {
 pub(crate) async fn an_account_has_a_bound_for_keys(bench: Bench) {
     let account = bench.root("acme").await.id;
     let most = limits::KEYS_PER_ACCOUNT_MAX;
-    let new = || Key { account_id: account, ..bench.key(bench.home()) };
+    let new = || Key { account_id: account, expires_at: None, ..bench.key(bench.home()) };
     let mut first = None;
     for _ in 0..most - 2 {
         let key = new();

@@ -98,6 +98,13 @@ pub const SETTINGS: &[Setting] = &[
                0 means as often as they like",
     },
     Setting {
+        key: "metrics.token",
+        variable: "FERRYHOOK_METRICS_TOKEN",
+        flag: "metrics-token",
+        default: None,
+        help: "What whoever reads /metrics sends as Authorization: Bearer; without it nobody does",
+    },
+    Setting {
         key: "destinations.allow",
         variable: "FERRYHOOK_DESTINATION_ALLOW",
         flag: "destination-allow",
@@ -223,7 +230,7 @@ pub const SETTINGS: &[Setting] = &[
 /// Settings that nobody may see: they have no flag, because others see those of a process, and
 /// are never printed.
 pub const SECRETS: &[&str] =
-    &["masterKey", "mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
+    &["masterKey", "metrics.token", "mail.smtpUrl", "github.clientSecret", "google.clientSecret"];
 
 /// For `keys rotate-master` only.
 pub const NEW_MASTER_KEY_VARIABLE: &str = "FERRYHOOK_NEW_MASTER_KEY";
