@@ -134,7 +134,7 @@ pub(crate) async fn a_ticket_counts_wrong_answers(bench: Bench) {
         let (store, hash) = (bench.store.clone(), hash.clone());
         racers.spawn(async move { store.tickets().try_once(&hash).await });
     }
-    let tried = racers.join_all().await.into_iter().map(Result::unwrap).flatten();
+    let tried = racers.join_all().await.into_iter().filter_map(Result::unwrap);
     let mut tries: Vec<_> = tried.map(|ticket| ticket.tries).collect();
     tries.sort_unstable();
     assert_eq!(tries, (1..=TRIES_MAX).collect::<Vec<_>>());

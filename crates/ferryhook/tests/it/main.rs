@@ -7,7 +7,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 #![allow(clippy::needless_pass_by_value, reason = "what a test hands over it is done with")]
 
-mod api_client;
 mod client;
 mod destination;
 mod dice;
@@ -44,6 +43,7 @@ mod proof;
 mod replay;
 mod rules;
 mod schema;
+mod seed_routes;
 mod signature;
 mod stopping;
 mod storage;
