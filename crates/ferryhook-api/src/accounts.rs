@@ -9,7 +9,7 @@ pub mod view;
 
 use axum::extract::State;
 use ferryhook_core::account::{AccountType, Status};
-use ferryhook_core::member::{self, Role};
+use ferryhook_core::member;
 use ferryhook_core::{Account, Id, Map, limits};
 use ferryhook_store::repositories::{NewChild, TreeError};
 use ferryhook_store::{Page, Stored};
@@ -89,8 +89,8 @@ pub async fn list(
     person: Person,
     Asked(query): Asked<AccountsQuery>,
 ) -> ApiResult<Listed<AccountView>> {
-    let home = person.user.default_account_id;
-    let list = app.cursors.of("accounts.list", home, &(person.id(), &query));
+    let of = person.user.default_account_id;
+    let list = app.cursors.of("accounts.list", of, &(person.id(), &query));
     let after = list.open(query.cursor.as_deref())?;
     let slice = page::slice(query.limit, after, Sort::Asc)?;
     let Page { rows: places, next } = app.store.members().list_by_user(person.id(), slice).await?;
@@ -98,13 +98,13 @@ pub async fn list(
     for place in places.into_iter().filter(|place| place.status == member::Status::Active) {
         if let Some(account) = app.store.accounts().find(place.account_id).await? {
             let view = AccountView::of(&account, place.role);
-            rows.push(AccountView { is_default: Some(account.id == home), ..view });
+            rows.push(AccountView { is_default: Some(Some(account.id) == person.home), ..view });
         }
     }
     Ok(Listed(list.page(Page { rows, next }, |row| row)))
 }
 
-/// Makes an account beneath the caller's, who becomes its first administrator.
+/// Makes an account beneath the caller's, whose administrators are its administrators too.
 pub async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -114,14 +114,13 @@ pub async fn create(
         id: Id::new(&app.env),
         name: name::checked("/accountName", &body.account_name)?,
         kind: body.account_type,
-        by: caller.user(),
         metadata: bounded("/metadata", body.metadata)?,
         settings: bounded("/settings", body.settings)?,
     };
     let details = Map::from_iter([("name".to_owned(), new.name.clone().into())]);
     let store = caller.noting(&app, "account_created", "account", new.id.as_str(), details);
     let account = store.accounts().create_child(caller.account(), &new).await?;
-    Ok(Created(AccountView::of(&account, Role::Admin)))
+    Ok(Created(AccountView::of(&account, caller.role())))
 }
 
 pub async fn show(
@@ -210,13 +209,14 @@ pub async fn make_default(
     let standing = standing.ok_or_else(Problem::not_found)?;
     let view = AccountView::of(&standing.account, standing.role);
     let view = AccountView { is_default: Some(true), ..view };
-    if person.user.default_account_id == id {
+    if person.home == Some(id) {
         person.nothing_changed();
         return Ok(Found(view));
     }
     let change =
         |id: Id<Account>| Map::from_iter([("defaultAccountId".to_owned(), id.as_str().into())]);
-    let details = visit::details(Some(&change(person.user.default_account_id)), Some(&change(id)));
+    let before = person.home.map(change);
+    let details = visit::details(before.as_ref(), Some(&change(id)));
     let store = person.noting(&app, "user_updated", "user", person.id().as_str(), details);
     store.members().make_default(person.id(), id).await?;
     Ok(Found(view))

@@ -26,6 +26,7 @@ pub mod view;
 pub(crate) mod cookies;
 pub(crate) mod entry;
 pub(crate) mod errands;
+pub(crate) mod reproof;
 
 use std::str::FromStr;
 use std::sync::Arc;

@@ -20,6 +20,7 @@ use crate::manifest::Dialect;
 use crate::owner::{self, Owner};
 use crate::problem::Problem;
 use crate::router::App;
+use crate::settings::is_secretive;
 
 /// A header with one of these in its name holds something that is nobody's business.
 const SECRETIVE: [&str; 7] = ["auth", "cookie", "key", "pass", "secret", "signature", "token"];
@@ -75,6 +76,9 @@ fn written_down(mut present: Vec<Existing>) -> Result<String, ExportError> {
 fn written(existing: &Existing) -> Json {
     let Existing { source, connections } = existing;
     let mut fields = source_fields(source, &|_| variable(&[&source.name, "signing secret"]));
+    if let Some(Json::Object(config)) = fields.get_mut("config") {
+        hide(config, &format!("{} config", source.name));
+    }
     if !connections.is_empty() {
         let one = |connection: &Stored<Connection>| {
             let value = |name: &str, value: &str| {
@@ -93,6 +97,32 @@ fn written(existing: &Existing) -> Json {
         fields.insert("connections".to_owned(), json!(connections));
     }
     fields.into()
+}
+
+/// What is secret among the settings that a source's provider needs, by its name. `way` leads to
+/// it, so that no two share a variable. As deep as the JSON, whose reader has a bound.
+fn hide(config: &mut Map, way: &str) {
+    for (name, value) in config.iter_mut() {
+        hide_value(value, &format!("{way} {}", apart(name)), is_secretive(name));
+    }
+}
+
+fn hide_value(value: &mut Json, way: &str, is_secret: bool) {
+    match value {
+        Json::String(text) if is_secret && !text.is_empty() => *value = variable(&[way]),
+        Json::Object(inner) if is_secret => {
+            for (name, value) in inner.iter_mut() {
+                hide_value(value, &format!("{way} {}", apart(name)), true);
+            }
+        }
+        Json::Object(inner) => hide(inner, way),
+        Json::Array(items) => {
+            for (place, item) in items.iter_mut().enumerate() {
+                hide_value(item, &format!("{way} {place}"), is_secret);
+            }
+        }
+        _ => {} // a number or a flag is how something is done, and would not be read back as one
+    }
 }
 
 /// The settings of a source, as they are read back. `secret` says what stands for its secret.

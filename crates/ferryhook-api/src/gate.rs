@@ -16,6 +16,7 @@ use ferryhook_core::{Account, Id, account, permission};
 
 use crate::call;
 use crate::caller::{Caller, Person, Proof, Standing, Who, of_key, prove};
+use crate::home;
 use crate::idempotency::{self, Identity};
 use crate::problem::{Code, Problem};
 use crate::route::{Access, Route};
@@ -90,7 +91,8 @@ async fn admit(
         None => {
             let Proof::Person { user, session } = proof else { return Err(only_people()) };
             let id = user.id;
-            let person = Person { user, session, visit: visit.clone() };
+            let home = home::of(app, &user).await?.map(|home| home.account.id);
+            let person = Person { user, session, home, visit: visit.clone() };
             request.extensions_mut().insert(person);
             Identity { name: id.to_string(), account: None }
         }

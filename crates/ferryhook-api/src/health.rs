@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
+use ferryhook_core::Secret;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
@@ -75,9 +76,28 @@ pub async fn ready(State(app): State<App>) -> Result<Json<Health>, Problem> {
     }
 }
 
-/// Everything counted so far, for Prometheus.
-pub async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, PROMETHEUS_TEXT)], app.metrics.render())
+/// Everything counted so far, for Prometheus. Some of it is counted by account, and the listener is
+/// open to the world: so only for whoever has the operator's token, and for nobody without one.
+pub async fn metrics(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Problem> {
+    let Some(token) = &app.settings.metrics_token else {
+        return Err(Problem::new(
+            Code::NotFound,
+            "Metrics are shown where the setting metrics.token is set, to whoever sends it.",
+        ));
+    };
+    let shown = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = shown.and_then(|value| value.split_once(' '));
+    let shown = shown.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    match shown.is_some_and(|(_, shown)| token.is(&Secret::new(shown.trim()))) {
+        true => Ok(([(header::CONTENT_TYPE, PROMETHEUS_TEXT)], app.metrics.render())),
+        false => Err(Problem::new(
+            Code::Unauthorized,
+            "Send the token of the setting metrics.token in the header Authorization: Bearer.",
+        )),
+    }
 }
 
 /// Records which build this is, once per process.

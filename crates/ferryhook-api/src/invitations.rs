@@ -5,12 +5,14 @@
 
 pub mod view;
 
+use std::time::Duration;
+
 use axum::extract::State;
 use ferryhook_core::invitation::{Status, Token};
 use ferryhook_core::member::Role;
-use ferryhook_core::{Account, Id, Invitation, limits};
-use ferryhook_store::repositories::JoinError;
-use ferryhook_store::{Slice, Stored};
+use ferryhook_core::{Account, Id, Invitation};
+use ferryhook_store::Stored;
+use ferryhook_store::repositories::{InviteError, JoinError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -26,6 +28,13 @@ use crate::router::App;
 use crate::visit::{self, Deed};
 
 pub use view::InvitationView;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const BY_ACCOUNT_A_MINUTE: (u64, Duration) = (30, MINUTE);
+/// In all of their accounts together.
+const BY_CALLER_A_MINUTE: (u64, Duration) = (20, MINUTE);
+const BY_CALLER_A_DAY: (u64, Duration) = (200, DAY);
 
 #[derive(Debug, Clone, Serialize, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -82,7 +91,7 @@ pub async fn create(
     {
         return Err(Problem::new(Code::Conflict, "They are a member of the account already."));
     }
-    few_enough(&app, account).await?;
+    slowly(&app, &caller)?;
     let (invitation, token) = Invitation::new(account, &email, body.role, caller.user(), &app.env);
     let view = InvitationView::of(&invitation, app.env.now());
     let details = visit::details(None::<&InvitationView>, Some(&view));
@@ -165,21 +174,25 @@ pub(crate) async fn opened(
     found.ok_or_else(|| Problem::invalid("/invitationToken", said))
 }
 
-/// More than a team needs, and not enough to annoy the world.
-async fn few_enough(app: &App, account: Id<Account>) -> Result<(), Problem> {
-    let most = limits::INVITATIONS_OPEN_MAX;
-    let now = app.env.now();
-    let mut slice = Slice::default().limit(limits::PAGE_MAX);
-    let mut open = 0;
-    loop {
-        let page = app.store.invitations().list_by_account(account, slice.clone()).await?;
-        open += page.rows.iter().filter(|row| row.status_at(now) == Status::Pending).count();
-        if open >= most {
-            let said = format!("An account can have {most} open invitations.");
-            return Err(Problem::new(Code::Conflict, said));
+/// A letter goes to a stranger each time: more than a team needs, and not enough to annoy the world.
+/// What an account may in a day is counted in the store, so that no restart forgets it.
+fn slowly(app: &App, caller: &Caller) -> Result<(), Problem> {
+    let brake = &app.auth.brake;
+    let what = "invitations";
+    brake.pace(what, caller.account().as_str(), &[BY_ACCOUNT_A_MINUTE])?;
+    brake.pace(what, caller.user().as_str(), &[BY_CALLER_A_MINUTE, BY_CALLER_A_DAY])
+}
+
+impl From<InviteError> for Problem {
+    fn from(error: InviteError) -> Self {
+        match error {
+            InviteError::Store(error) => error.into(),
+            InviteError::TooManyOpen => Self::new(Code::Conflict, format!("Not done: {error}.")),
+            InviteError::TooManyToday { wait } => {
+                let said = format!("Not done: {error}. Retry-After says when to go on.");
+                Self::too_fast(said, wait.as_secs().max(1))
+            }
         }
-        let Some(next) = page.next else { return Ok(()) };
-        slice = slice.after(Some(next));
     }
 }
 
@@ -192,6 +205,7 @@ impl From<JoinError> for Problem {
                 let said = format!("The plan of this account has room for {most} members.");
                 Self::new(Code::PlanLimitReached, said)
             }
+            JoinError::Closed => Self::new(Code::AccountSuspended, format!("Not done: {error}.")),
             JoinError::Member | JoinError::EmailTaken => {
                 Self::new(Code::Conflict, format!("Not done: {error}."))
             }

@@ -7,8 +7,9 @@ pub mod view;
 
 use axum::extract::State;
 use ferryhook_core::key::{Permissions, PlainKey, Status};
-use ferryhook_core::{Id, Key, Timestamp, limits};
-use ferryhook_store::{Slice, Stored, UniqueError};
+use ferryhook_core::{Id, Key, Timestamp, limits, permission};
+use ferryhook_store::repositories::KeyError;
+use ferryhook_store::{Stored, UniqueError};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -19,6 +20,7 @@ use crate::members::not_above;
 use crate::operations;
 use crate::page::{self, Sort};
 use crate::problem::{Code, Problem};
+use crate::route::Access;
 use crate::router::App;
 use crate::visit;
 
@@ -71,7 +73,6 @@ pub async fn create(
     let name = name::checked("/name", &body.name)?;
     let operations = listed(&caller, body.operations)?;
     let expires_at = ends(&app, &caller, body.expires_at)?;
-    few_enough(&app, &caller).await?;
     let plain = PlainKey::generate(&app.env);
     let key = Key {
         id: Id::new(&app.env),
@@ -91,10 +92,7 @@ pub async fn create(
     let view = KeyView::of(&key, app.env.now());
     let details = visit::details(None::<&KeyView>, Some(&view));
     let store = caller.noting(&app, "api_key_created", "api_key", key.id.as_str(), details);
-    store.keys().create(&key).await.map_err(|error| match error {
-        UniqueError::Store(error) => error.into(),
-        UniqueError::Taken(_) => Problem::internal(), // 190 bits were drawn twice
-    })?;
+    store.keys().create_within_bounds(&key).await?;
     Ok(Created(KeyView { key: Some(plain.expose().to_owned()), ..view }))
 }
 
@@ -140,6 +138,7 @@ pub async fn change(
     }
     if body.operations.is_some() {
         now.operations = listed(&caller, body.operations)?;
+        gives_no_more(&caller, &was, &now)?;
     }
     if now == was.record {
         caller.nothing_changed();
@@ -196,9 +195,7 @@ fn listed(caller: &Caller, wanted: Option<Vec<String>>) -> Result<Option<Vec<Str
     for (place, pattern) in wanted.iter().enumerate() {
         let meant = operations::meant(pattern, &format!("/operations/{place}"))?;
         let has = |operation: &str| {
-            own.is_none_or(|own| {
-                own.iter().any(|pattern| ferryhook_core::permission::matches(pattern, operation))
-            })
+            own.is_none_or(|own| own.iter().any(|pattern| permission::matches(pattern, operation)))
         };
         if let Some((operation, _)) = meant.iter().find(|(operation, _)| !has(operation)) {
             let said = format!("This key may not do {operation} itself.");
@@ -228,20 +225,32 @@ fn ends(
     }
 }
 
-/// A bound against programs that make a key for each start; two at once may pass it by one.
-async fn few_enough(app: &App, caller: &Caller) -> Result<(), Problem> {
-    let (most, now) = (limits::KEYS_PER_ACCOUNT_MAX, app.env.now());
-    let mut slice = Slice::default().limit(limits::PAGE_MAX);
-    let mut usable = 0;
-    loop {
-        let page = app.store.keys().list_by_account(caller.account(), slice.clone()).await?;
-        usable += page.rows.iter().filter(|key| key.is_usable(now)).count();
-        if usable >= most {
-            let said = format!("An account can have {most} keys; revoke one that nobody uses.");
-            return Err(Problem::new(Code::Conflict, said));
+/// Nobody gives a key what they may not do themselves, also if its maker could: they may be the one
+/// who uses it.
+fn gives_no_more(caller: &Caller, was: &Key, now: &Key) -> Result<(), Problem> {
+    for (operation, access) in operations::known() {
+        let Access::Role(needed) = *access else { continue };
+        let gains = permission::key_may(now, needed, operation)
+            && !permission::key_may(was, needed, operation);
+        if gains && !caller.may(needed, operation) {
+            let said = format!("You may not do {operation} yourself.");
+            return Err(Problem::new(Code::Forbidden, said));
         }
-        let Some(next) = page.next else { return Ok(()) };
-        slice = slice.after(Some(next));
+    }
+    Ok(())
+}
+
+impl From<KeyError> for Problem {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::TooMany => {
+                let said = format!("Not done: {error}; revoke one that nobody uses.");
+                Self::new(Code::Conflict, said)
+            }
+            KeyError::Unique(UniqueError::Store(error)) => error.into(),
+            // 190 bits were drawn twice.
+            KeyError::Unique(UniqueError::Taken(_)) => Self::internal(),
+        }
     }
 }
 

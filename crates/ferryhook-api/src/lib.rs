@@ -30,6 +30,7 @@ pub mod page;
 
 // Signing in.
 pub mod auth;
+mod home;
 mod html;
 pub mod mail;
 pub mod passwords;

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use ferryhook_core::{Env, Secret, Timestamp};
 use ferryhook_net::Tasks;
-use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use tokio::sync::mpsc;
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::{mpsc, watch};
 
 use crate::problem::{Code, Problem};
 use mailbox::Mailbox;
@@ -128,36 +128,58 @@ impl Mailer {
     }
 }
 
-/// A few at a time, until the server stops; then what waits is tried once more, without pauses.
+/// A few at a time. When the server stops, those under way are ended and those that wait are tried
+/// once more, without pauses.
 async fn deliver(smtp: Smtp, mut queue: mpsc::Receiver<Letter>, stop: impl Future<Output = ()>) {
-    let mut stop = std::pin::pin!(stop);
+    let mut stop = std::pin::pin!(stop.fuse());
+    let (told, stopping) = watch::channel(false);
     let mut sending = FuturesUnordered::new();
+    // Whoever ends this before it is done, because a stop has to end, leaves a line in the log.
+    let mut unsent = Unsent(0);
     loop {
         tokio::select! {
             letter = queue.recv(), if sending.len() < AT_ONCE => match letter {
-                Some(letter) => sending.push(try_hard(&smtp, letter)),
-                None => break,
+                Some(letter) => {
+                    unsent.0 = queue.len() + sending.len() + 1;
+                    sending.push(try_hard(&smtp, letter, stopping.clone()));
+                }
+                None if sending.is_empty() => break,
+                None => drop(sending.next().await),
             },
-            Some(()) = sending.next() => {}
-            () = stop.as_mut() => break,
+            Some(()) = sending.next() => unsent.0 = queue.len() + sending.len(),
+            () = stop.as_mut() => {
+                queue.close();
+                unsent.0 = queue.len() + sending.len();
+                told.send_replace(true);
+            }
         }
     }
-    drop(sending); // those that pause have failed already; the others are cut short
-    queue.close();
-    while let Some(letter) = queue.recv().await {
-        if let Err(error) = smtp.send(&letter).await {
-            tracing::error!(%error, "a letter was not sent: the server stops");
+    unsent.0 = 0;
+}
+
+/// Letters that nobody sends any more, should this go while there are some.
+struct Unsent(usize);
+
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            tracing::error!(letters = self.0, "letters were not sent: the server stops");
         }
     }
 }
 
-async fn try_hard(smtp: &Smtp, letter: Letter) {
+async fn try_hard(smtp: &Smtp, letter: Letter, mut stopping: watch::Receiver<bool>) {
     for pause in PAUSES.into_iter().map(Some).chain([None]) {
+        // Asked before the try: one that fails while the server stops is tried once more.
+        let is_last = *stopping.borrow();
         match (smtp.send(&letter).await, pause) {
             (Ok(()), _) => return,
-            (Err(error), Some(pause)) if error.may_pass() => {
+            (Err(error), Some(pause)) if error.may_pass() && !is_last => {
                 tracing::warn!(%error, "a letter was not taken by the mail server; trying again");
-                tokio::time::sleep(pause).await;
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    _ = stopping.wait_for(|stopping| *stopping) => {}
+                }
             }
             (Err(error), _) => {
                 tracing::error!(%error, "a letter was not sent");

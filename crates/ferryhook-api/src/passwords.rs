@@ -9,6 +9,7 @@ mod common;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ferryhook_core::{Env, Secret};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -31,6 +32,8 @@ pub struct Passwords {
     env: Env,
     turns: Arc<Semaphore>,
     room: Arc<Semaphore>,
+    /// How often bcrypt has run. It is what takes time, and so what could tell something.
+    work: Arc<AtomicU64>,
 }
 
 /// Too many want to have something hashed.
@@ -52,7 +55,7 @@ impl Passwords {
 
     fn with_turns(env: Env, turns: usize) -> Self {
         let (room, turns) = (Semaphore::new(turns + WAITING_MAX), Semaphore::new(turns));
-        Self { env, turns: Arc::new(turns), room: Arc::new(room) }
+        Self { env, turns: Arc::new(turns), room: Arc::new(room), work: Arc::default() }
     }
 
     /// What is kept of it.
@@ -80,6 +83,11 @@ impl Passwords {
             }))
     }
 
+    #[cfg(test)]
+    pub(crate) fn work_done(&self) -> u64 {
+        self.work.load(Ordering::Relaxed)
+    }
+
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -88,6 +96,7 @@ impl Passwords {
         let turn = self.turns.clone().acquire_owned().await.map_err(|_| Busy)?;
         // Whoever hangs up meanwhile does not give their turn to another: the thread is busy.
         let held: (OwnedSemaphorePermit, OwnedSemaphorePermit) = (room, turn);
+        self.work.fetch_add(1, Ordering::Relaxed);
         let done = tokio::task::spawn_blocking(move || {
             let done = work();
             drop(held);

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::routing::get as plain;
-use ferryhook_core::Env;
+use ferryhook_core::{Env, Secret};
 use ferryhook_net::client::Guard;
 use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
@@ -70,6 +70,8 @@ pub struct Settings {
     pub is_secure: bool,
     /// Proxies whose word about the sender counts.
     pub trusted: Trusted,
+    /// Whoever has it may see the metrics; without one nobody does.
+    pub metrics_token: Option<Secret>,
 }
 
 /// The table: address, name, who may, what it does, and the function that does it.

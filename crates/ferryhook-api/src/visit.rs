@@ -13,7 +13,8 @@ use ferryhook_store::Store;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::call::Describes;
+use crate::call::{ApiResult, Describes};
+use crate::home;
 use crate::limits;
 use crate::openapi::Sketch;
 use crate::problem::Problem;
@@ -85,6 +86,24 @@ impl Visit {
             user_agent: self.agent.clone(),
             previous_hash: None,
             hash: None,
+        })
+    }
+
+    /// The same for what somebody does about themselves: the line stands where they are at home. If
+    /// that is nowhere there is no log that it could stand in.
+    pub(crate) async fn noting_at_home(
+        &self,
+        app: &App,
+        user: &User,
+        deed: Deed<'_>,
+    ) -> ApiResult<Store> {
+        let home = home::of(app, user).await?;
+        Ok(match home {
+            Some(home) => self.noting(app, home.account.id, Some(user.id), deed),
+            None => {
+                self.not_for_the_log();
+                app.store.clone()
+            }
         })
     }
 

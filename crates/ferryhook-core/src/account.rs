@@ -30,6 +30,9 @@ pub struct Account {
     /// Accounts directly beneath it, without those that are terminated.
     #[serde(default)]
     pub child_count: u32,
+    /// Keys that were made in it and may still work: never too few. Absent until the next is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_count: Option<u32>,
     /// The owner: its sources are kept under this user, and this user's plan pays for them.
     pub user_id: Id<User>,
     #[serde(with = "seconds")]
@@ -54,6 +57,7 @@ impl Account {
             level: 0,
             status: Status::Active,
             child_count: 0,
+            key_count: None,
             user_id: owner,
             created_at: now,
             updated_at: now,

@@ -107,14 +107,15 @@ pub const ACCOUNTS_RENAMED_MAX: usize = batch::ACTIONS_MAX - 2;
 /// What people may keep beside an account.
 pub const ACCOUNT_SETTINGS_BYTES_MAX: usize = 16 * 1024;
 
-/// How long an invitation can be accepted, how long it is shown after that, and how many of an
-/// account may be open at once.
+/// How long an invitation can be accepted, how long it is shown after that, how many of an account
+/// may be open at once, and how many it gives out within a day, whatever became of them.
 pub const INVITATION_LIVES: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub const INVITATION_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub const INVITATIONS_OPEN_MAX: usize = 100;
+pub const INVITATIONS_A_DAY_MAX: usize = 200;
 
 /// Keys of an account that can be used, what one may list, and how often its use is noted.
-pub const KEYS_PER_ACCOUNT_MAX: usize = 100;
+pub const KEYS_PER_ACCOUNT_MAX: u32 = 100;
 pub const KEY_OPERATIONS_MAX: usize = 100;
 pub const KEY_USE_NOTED_EVERY: Duration = Duration::from_secs(60);
 /// Exceptions to a member's role.

@@ -101,7 +101,7 @@ pub(crate) struct Inner {
     /// order.
     pub(crate) releasing: tokio::sync::Mutex<()>,
     feed: broadcast::Sender<Happening>,
-    gauges: Gauges,
+    pub(crate) gauges: Gauges,
     tally: Tally,
 }
 

@@ -117,6 +117,7 @@ async fn list(courier: &Courier) -> Result<Vec<Stored<Erasure>>, StoreError> {
     let inner = courier.inner();
     let slice = Slice::oldest_first().limit(limits::ERASURES_AT_ONCE);
     let mut open = inner.store.erasures().list_open(slice).await?.rows;
+    inner.gauges.erasures_running(open.len());
     let now = inner.now().wall;
     open.retain(|one| !inner.shared || one.state.lease_until().is_some_and(|until| until <= now));
     Ok(open)

@@ -24,6 +24,8 @@ pub(crate) struct Gauges {
     dead: Counter,
     waiting: Gauge,
     oldest: Gauge,
+    erasures: Gauge,
+    erased: Counter,
     /// Accounts that were told to be behind; they are told again when they no longer are.
     behind: Mutex<HashMap<Id<Account>, Gauge>>,
 }
@@ -77,6 +79,14 @@ impl Gauges {
             metrics::Unit::Seconds,
             "The same for each account, of those furthest behind."
         );
+        metrics::describe_gauge!(
+            "ferryhook_erasures_running",
+            "Erasures that are not over yet, up to the number that one look finds."
+        );
+        metrics::describe_counter!(
+            "ferryhook_erased_total",
+            "Events and rejections that erasures carried out here have erased."
+        );
         let phase = |phase: &'static str| metrics::histogram!("ferryhook_delivery_duration_seconds", "phase" => phase);
         let attempts = |outcome: &'static str, class: &'static str| {
             metrics::counter!("ferryhook_delivery_attempts_total",
@@ -95,8 +105,19 @@ impl Gauges {
             dead: metrics::counter!("ferryhook_dead_letters_total"),
             waiting: metrics::gauge!("ferryhook_queue_depth", "queue" => "memory"),
             oldest: metrics::gauge!("ferryhook_queue_oldest_age_seconds", "queue" => "deliver"),
+            erasures: metrics::gauge!("ferryhook_erasures_running"),
+            erased: metrics::counter!("ferryhook_erased_total"),
             behind: Mutex::default(),
         }
+    }
+
+    /// How many erasures are not over.
+    pub(crate) fn erasures_running(&self, count: usize) {
+        self.erasures.set(f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
+    }
+
+    pub(crate) fn erased(&self) {
+        self.erased.increment(1);
     }
 
     pub(crate) fn attempted(&self, made: &Made) {

@@ -31,6 +31,8 @@ const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
 const BODY_SECONDS_MAX: u64 = 300;
 const TTL_DAYS_MAX: u32 = 3650;
 const REQUESTS_PER_MINUTE_MAX: u64 = 1_000_000;
+/// Too short to be guessed at.
+const METRICS_TOKEN_BYTES_MIN: usize = 16;
 /// A page that somebody opens asks for several things at once.
 const PERSONS_RATE: u64 = 5;
 
@@ -47,6 +49,8 @@ pub struct Config {
     pub ingest: Ingest,
     /// How often callers of the API may ask.
     pub api_rates: Rates,
+    /// Shown by whoever may see the metrics.
+    pub metrics_token: Option<Secret>,
     /// Networks that may be delivered to although they are not public.
     pub destinations_allow: Networks,
     /// Authorities whose certificates are believed beside the public ones.
@@ -175,6 +179,7 @@ impl Config {
                 )?),
             },
             api_rates: api_rates(values)?,
+            metrics_token: metrics_token(values)?,
             destinations_allow: values
                 .parse("destinations.allow", "a list of networks such as 10.0.0.0/8,fd00::/8")?,
             destinations_ca_file: values.get("destinations.caFile").map(PathBuf::from),
@@ -192,6 +197,16 @@ impl Config {
             sign_in: SignIn::parse(values)?,
             billing: billing::parse(values)?,
         })
+    }
+}
+
+fn metrics_token(values: &Values) -> Result<Option<Secret>, ConfigError> {
+    const KEY: &str = "metrics.token";
+    let Some(token) = values.get(KEY) else { return Ok(None) };
+    let is_plain = token.chars().all(|c| c.is_ascii_graphic());
+    match is_plain && token.len() >= METRICS_TOKEN_BYTES_MIN {
+        true => Ok(Some(Secret::new(token))),
+        false => Err(values.bad(KEY, "16 or more letters, digits and signs, without spaces")),
     }
 }
 

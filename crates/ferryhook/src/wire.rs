@@ -185,6 +185,7 @@ fn api_settings(config: &Config) -> ferryhook_api::Settings {
         is_secure: public_url.as_deref().is_some_and(|url| url.starts_with("https://")),
         public_url,
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
+        metrics_token: config.metrics_token.clone(),
     }
 }
 

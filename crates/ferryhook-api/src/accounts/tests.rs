@@ -191,3 +191,33 @@ async fn a_foreign_account_in_the_path_is_like_none() {
         assert_eq!(ask(method, "nonsense", rest).await, missing, "{method} {rest}");
     }
 }
+
+/// Whoever made an account beneath is one of those above, and nothing else: removed there, they
+/// have no place left, and neither have their keys.
+#[tokio::test]
+async fn who_made_an_account_leaves_it_with_the_one_above() {
+    let trial = Trial::new().await;
+    let maker = trial.colleague(Role::Admin).await;
+    let child = id(&maker.child("retail", None).await);
+    let leaf = id(&maker.child("berlin", Some(&child)).await);
+    let path = |id: &str| format!("/v1/accounts/{id}");
+    let there = [("x-ferryhook-account", child.as_str())];
+    let key = json!({"name": "beneath", "permissions": "admin"});
+    let key = maker.call("POST", "/v1/api-keys", Some(key), &there).await.expect(201);
+    let key = format!("Bearer {}", key["key"].as_str().unwrap());
+    let with_key = [("authorization", key.as_str())];
+    maker.call("GET", "/v1/sources", None, &with_key).await.expect(200);
+    for id in [&child, &leaf] {
+        maker.get(&path(id)).await.expect(200);
+    }
+    let home = trial.account.id;
+    trial.delete(&format!("/v1/accounts/{home}/members/{}", maker.user.id)).await.expect(204);
+    let bearer = maker.bearer().await;
+    for id in [&child, &leaf] {
+        maker.get(&path(id)).await.expect(404);
+        let headers = [("authorization", bearer.as_str())];
+        maker.call("GET", &path(id), None, &headers).await.expect(404);
+        trial.get(&path(id)).await.expect(200);
+    }
+    maker.call("GET", "/v1/sources", None, &with_key).await.expect(403);
+}

@@ -29,6 +29,9 @@ const FORGOTTEN_AFTER: Duration = Duration::from_secs(60 * 60);
 const FROM_ONE_ADDRESS: (u64, Duration) = (60, Duration::from_secs(15 * 60));
 const IN_ALL: (u64, Duration) = (1_200, Duration::from_secs(60));
 
+/// The longest stretch that anything is counted over.
+const PACE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How many are remembered of either kind.
 const REMEMBERED_MAX: usize = 50_000;
 /// How many are looked at to find one to forget.
@@ -51,6 +54,7 @@ pub(crate) struct Brake {
     hasher: RandomState,
     subjects: Mutex<HashMap<u64, Tries>>,
     addresses: Mutex<HashMap<u64, Window>>,
+    paces: Mutex<HashMap<u64, Window>>,
     all: Mutex<Window>,
 }
 
@@ -76,6 +80,7 @@ impl Brake {
             hasher: RandomState::new(),
             subjects: Mutex::default(),
             addresses: Mutex::default(),
+            paces: Mutex::default(),
             all: Mutex::default(),
         }
     }
@@ -108,6 +113,39 @@ impl Brake {
         }
         *tries = Tries { wrong: tries.wrong.saturating_add(1), last: now };
         Ok(Try { brake: self, subject, address })
+    }
+
+    /// For what is no guess and still must not be done without end: so many within so long, each
+    /// for one subject. `what` is told.
+    pub(crate) fn pace(
+        &self,
+        what: &str,
+        subject: &str,
+        bounds: &[(u64, Duration)],
+    ) -> Result<(), Problem> {
+        let now = self.env.elapsed();
+        let mut paces = lock(&self.paces);
+        for (limit, length) in bounds {
+            let key = self.hasher.hash_one((what, subject, length));
+            make_room(&mut paces, key, |window| window.is_quiet(PACE_MAX, now));
+            let taken = paces.entry(key).or_default().take(*limit, *length, now);
+            taken.map_err(|full| {
+                let said = format!("Too many {what}. Retry-After says when to go on.");
+                Problem::too_fast(said, full.wait_seconds)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The same for where a request comes from.
+    pub(crate) fn pace_from(
+        &self,
+        what: &str,
+        from: Option<IpAddr>,
+        bound: (u64, Duration),
+    ) -> Result<(), Problem> {
+        let Some(address) = from else { return Ok(()) };
+        self.pace(what, &format!("{:?}", network(address)), &[bound])
     }
 
     fn check(&self, subject: u64, now: Duration) -> Result<(), Problem> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::brake::Sort;
-use super::sessions;
+use super::{reproof, sessions};
 use crate::call::{ApiResult, Done, Sent};
 use crate::caller::Person;
 use crate::mail::letters;
@@ -18,7 +18,8 @@ use crate::router::App;
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PasswordChange {
-    /// The one they have. Absent for somebody who has none yet, and signs in through a platform.
+    /// The one they have. Absent for somebody who has none yet, and has signed in through a
+    /// platform within the last ten minutes.
     #[serde(default)]
     pub current_password: Option<String>,
     /// From 8 characters to 72 bytes.
@@ -30,9 +31,7 @@ pub async fn change(
     person: Person,
     Sent(body): Sent<PasswordChange>,
 ) -> ApiResult<Done> {
-    if person.user.password_hash.is_some() {
-        prove(&app, &person, body.current_password.as_deref().unwrap_or_default()).await?;
-    }
+    reproof::require_password(&app, &person, body.current_password.as_deref()).await?;
     passwords::check(&body.new_password, &person.user.email, "/newPassword")?;
     let hash = app.auth.passwords.hash(&body.new_password).await?;
     let id = person.id().to_string();

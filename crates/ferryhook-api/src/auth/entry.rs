@@ -6,7 +6,6 @@
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use ferryhook_core::member::Role;
 use ferryhook_core::session::{Method, Token};
 use ferryhook_core::ticket::Purpose;
 use ferryhook_core::{Id, Map, Secret, Session, Ticket, User};
@@ -15,6 +14,7 @@ use ferryhook_store::{Slice, Stored, UniqueError};
 use super::cookies;
 use super::view::{HomeAccount, SignedIn};
 use crate::call::{ApiResult, Describes};
+use crate::home;
 use crate::openapi::Sketch;
 use crate::problem::{Code, Problem};
 use crate::router::App;
@@ -87,7 +87,7 @@ pub(crate) async fn begin(
             id: session.id.as_str(),
             details,
         };
-        let store = visit.noting(app, now.default_account_id, Some(now.id), deed);
+        let store = visit.noting_at_home(app, &now, deed).await?;
         match store.sessions().begin(&user, now, &session).await {
             Ok(user) => {
                 end_the_oldest(app, user.id).await?;
@@ -134,20 +134,13 @@ pub(crate) async fn entered(
     token: &Token,
 ) -> ApiResult<Entered> {
     let access = app.auth.tokens.issue(user.id, session).await?;
-    let account = home(app, user).await?;
+    let account = home::of(app, user).await?.map(|home| HomeAccount {
+        account_id: home.account.id,
+        role: home.role,
+        account_name: home.account.record.name,
+    });
     let cookie = cookies::keep_token(visit, token);
     Ok(Entered { body: SignedIn::new(access, user, account), cookie })
-}
-
-async fn home(app: &App, user: &User) -> ApiResult<HomeAccount> {
-    let account = app.store.accounts().find(user.default_account_id).await?;
-    let account = account.ok_or_else(Problem::internal)?;
-    let standing = app.store.members().standing(user.id, account.id).await?;
-    Ok(HomeAccount {
-        account_id: account.id,
-        role: standing.map_or(Role::Viewer, |standing| standing.role),
-        account_name: account.record.name,
-    })
 }
 
 /// Of everything that somebody proves themselves with, nothing has changed.

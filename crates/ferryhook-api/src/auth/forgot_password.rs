@@ -35,7 +35,7 @@ pub async fn ask(
             id: user.id.as_str(),
             details: Map::new(),
         };
-        let store = seen.noting(&inner, user.default_account_id, Some(user.id), deed);
+        let store = seen.noting_at_home(&inner, &user, deed).await?;
         store.tickets().issue(&ticket).await?;
         let base = &inner.auth.settings.base_url;
         Ok(inner.auth.mail.send(letters::reset_password(&user, base, &text))?)

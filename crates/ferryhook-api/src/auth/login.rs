@@ -105,7 +105,8 @@ pub async fn log_in_with_code(
     Sent(body): Sent<SecondFactorCode>,
 ) -> ApiResult<WithCookie<Found<SignedIn>>> {
     let hash = Ticket::hash_of(&body.second_factor, Purpose::SecondFactor).ok_or_else(too_late)?;
-    let ticket = app.store.tickets().find(&hash).await?.ok_or_else(too_late)?;
+    let tickets = app.store.tickets();
+    let ticket = tickets.find(&hash).await?.ok_or_else(too_late)?;
     let id = ticket.user_id.ok_or_else(too_late)?;
     let user = app.store.users().find(id).await?.filter(|user| {
         ticket.is_for(user) && user.status == user::Status::Active && user.two_factor_enabled
@@ -113,15 +114,11 @@ pub async fn log_in_with_code(
     let user = user.ok_or_else(too_late)?;
     // A new ticket costs a guesser only a password that they know.
     let attempt = app.auth.brake.begin(Sort::Code, user.id.as_str(), visit.address)?;
-    let Some(used) = use_code(&user, &body.code, &app) else {
-        match app.store.tickets().fail(&ticket).await {
-            Err(error) if !error.is_refused() => return Err(error.into()),
-            _ => return Err(wrong_code()),
-        }
-    };
-    match app.store.tickets().take(&ticket).await {
-        Err(error) if error.is_refused() => return Err(too_late()),
-        taken => taken?,
+    // Counted before the code is looked at: many at once are no way around the few tries.
+    tickets.try_once(&hash).await?.ok_or_else(too_late)?;
+    let used = use_code(&user, &body.code, &app).ok_or_else(wrong_code)?;
+    if !tickets.use_up(&hash).await? {
+        return Err(too_late());
     }
     attempt.was_right();
     let method = ticket.method.unwrap_or(Method::Password);

@@ -34,7 +34,7 @@ pub async fn log_out(
             id: id.as_str(),
             details: Map::new(),
         };
-        let store = visit.noting(&app, user.default_account_id, Some(user.id), deed);
+        let store = visit.noting_at_home(&app, &user, deed).await?;
         match store.sessions().end(&session).await {
             // Renewed or ended at this moment by another window; the second is what was wanted.
             Err(error) if error.is_refused() => {

@@ -34,7 +34,7 @@ pub struct ProfileChange {
 const PREFERENCES_BYTES_MAX: usize = limits::SOURCE_CONFIG_BYTES_MAX;
 
 pub async fn show(person: Person) -> ApiResult<Tagged<Profile>> {
-    let body = Profile::from(&person.user.record);
+    let body = Profile::of(&person.user, person.home);
     Ok(Tagged { tag: tag(&body), body })
 }
 
@@ -44,9 +44,9 @@ pub async fn change(
     condition: Condition,
     Sent(body): Sent<ProfileChange>,
 ) -> ApiResult<Tagged<Profile>> {
-    let before = Profile::from(&person.user.record);
+    let before = Profile::of(&person.user, person.home);
     condition.allows(&tag(&before))?;
-    let after = Profile::from(&changed(&person.user, &body, &app)?);
+    let after = Profile::of(&changed(&person.user, &body, &app)?, person.home);
     let id = person.id().to_string();
     let store =
         person.noting(&app, "user_updated", "user", &id, details(Some(&before), Some(&after)));
@@ -58,7 +58,7 @@ pub async fn change(
             Ok(_) => break,
             Err(error) => user = tries.again(&app, &user, error).await?,
         }
-        condition.allows(&tag(&Profile::from(&user.record)))?;
+        condition.allows(&tag(&Profile::of(&user, person.home)))?;
     }
     Ok(Tagged { tag: tag(&after), body: after })
 }

@@ -11,6 +11,8 @@ pub mod google;
 mod platform;
 mod who;
 
+use std::time::Duration;
+
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::extract::State;
@@ -34,6 +36,8 @@ use crate::visit::Visit;
 pub(crate) use platform::{Left, Platforms, Returned};
 
 const STATE_SECONDS: u64 = 10 * 60;
+/// From one address of the network: an office, not a flood.
+const DEPARTURES: (u64, Duration) = (60, Duration::from_secs(STATE_SECONDS));
 const NEXT_BYTES_MAX: usize = 1024;
 const RANDOM_BYTES: usize = 32;
 
@@ -100,6 +104,8 @@ async fn leave(
     at: Identity,
     departure: Departure,
 ) -> ApiResult<WithCookie<Redirect>> {
+    // Each leaves a state behind that is kept for ten minutes.
+    app.auth.brake.pace_from("departures", visit.address, DEPARTURES)?;
     let next = next(departure.next.as_deref())?;
     let left = Left {
         state: random(&app.env),
@@ -120,7 +126,7 @@ async fn leave(
         redirect_uri: left.redirect_uri,
         code_verifier: Some(left.verifier),
         created_at: now,
-        expires_at: now + std::time::Duration::from_secs(STATE_SECONDS),
+        expires_at: now + Duration::from_secs(STATE_SECONDS),
         metadata: kept.as_object().cloned(),
     };
     app.store.oauth_states().create(&state).await?;

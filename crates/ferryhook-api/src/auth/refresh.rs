@@ -71,7 +71,7 @@ async fn end_stolen(
         id: id.as_str(),
         details: Map::new(),
     };
-    let store = visit.noting(app, user.default_account_id, Some(user.id), deed);
+    let store = visit.noting_at_home(app, user, deed).await?;
     // Renewed or ended at this very moment: it has to go whatever else happens to it.
     let mut was = Some(session.clone());
     for _ in 0..TRIES_MAX {

@@ -49,7 +49,7 @@ pub(crate) async fn redeem(app: &App, visit: &Visit, body: &NewPassword) -> ApiR
         id: id.as_str(),
         details: Map::new(),
     };
-    let store = visit.noting(app, user.default_account_id, Some(id), deed);
+    let store = visit.noting_at_home(app, &user, deed).await?;
     let mut tries = Tries::default();
     loop {
         let now = User {

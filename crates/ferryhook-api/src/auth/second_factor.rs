@@ -1,8 +1,10 @@
 //! `/v1/auth/totp`: a second factor, for whoever wants one.
 //!
 //! Offered first, and on only once a code was right: an app that was set up wrongly must not lock
-//! anybody out. Taking it off needs the password and a code, and is a POST because a DELETE
-//! with a body is lost by some clients.
+//! anybody out. Each step needs proof once more ([`reproof`]): whoever found a session must not
+//! make it theirs. Turned on, it ends every other session, which began without it. Taking it off
+//! needs the password and a code, and is a POST because a DELETE with a body is lost by some
+//! clients. Either is told in a letter.
 
 use axum::extract::State;
 use ferryhook_core::{Map, User, totp};
@@ -10,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brake::Sort;
-use super::change_password::prove;
 use super::entry::Tries;
 use super::login::use_code;
-use crate::call::{ApiResult, Created, Done, Found, Sent};
+use super::{reproof, sessions};
+use crate::call::{ApiResult, Created, Done, Found, MaybeSent, Sent};
 use crate::caller::Person;
+use crate::mail::letters;
 use crate::problem::{Code, Problem};
 use crate::router::App;
 
@@ -27,11 +30,22 @@ pub struct TotpOffer {
     pub otpauth_url: String,
 }
 
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TotpEnrolment {
+    /// Not needed within ten minutes after signing in.
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TotpCode {
     /// Six digits.
     pub code: String,
+    /// Not needed within ten minutes after signing in.
+    #[serde(default)]
+    pub password: Option<String>,
 }
 
 /// Each is good once, for the day the app is gone. Shown once.
@@ -44,17 +58,22 @@ pub struct RecoveryCodes {
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TotpRemoval {
-    /// Absent for somebody who has none.
+    /// Absent for somebody who has none, and has signed in within the last ten minutes.
     #[serde(default)]
     pub password: Option<String>,
     /// Six digits, or a recovery code.
     pub code: String,
 }
 
-pub async fn enrol(State(app): State<App>, person: Person) -> ApiResult<Created<TotpOffer>> {
+pub async fn enrol(
+    State(app): State<App>,
+    person: Person,
+    MaybeSent(body): MaybeSent<TotpEnrolment>,
+) -> ApiResult<Created<TotpOffer>> {
     if person.user.two_factor_enabled {
         return Err(Problem::new(Code::Conflict, "A second factor is on already."));
     }
+    reproof::require(&app, &person, body.unwrap_or_default().password.as_deref()).await?;
     let secret = totp::generate(&app.env);
     let otpauth_url = totp::url(&secret, &person.user.email);
     change(&app, &person, "second_factor_offered", |user| User {
@@ -78,12 +97,15 @@ pub async fn confirm(
     let Some(secret) = &user.totp_secret else {
         return Err(Problem::new(Code::Conflict, "There is no offer to confirm: enrol first."));
     };
+    reproof::require(&app, &person, body.password.as_deref()).await?;
     let attempt = app.auth.brake.begin(Sort::Code, user.id.as_str(), person.visit.address)?;
     let step = totp::check(secret, &body.code, app.env.now(), None);
     let step = step.ok_or_else(|| Problem::invalid("/code", "is wrong or too old"))?;
     attempt.was_right();
     let codes = totp::recovery_codes(&app.env);
-    change(&app, &person, "second_factor_enabled", |user| User {
+    let id = person.id().to_string();
+    let store = person.noting(&app, "second_factor_enabled", "user", &id, Map::new());
+    sessions::end_others_with(&app, &store, &person, |user| User {
         two_factor_enabled: true,
         totp_last_step: Some(step),
         recovery_codes: codes.iter().map(|code| totp::recovery_hash(code.expose())).collect(),
@@ -91,6 +113,8 @@ pub async fn confirm(
         ..user
     })
     .await?;
+    // It has happened, whether or not there is room for a letter about it.
+    let _ = app.auth.mail.send(letters::second_factor_on(user, &app.auth.settings.base_url));
     let recovery_codes = codes.iter().map(|code| code.expose().to_owned()).collect();
     Ok(Found(RecoveryCodes { recovery_codes }))
 }
@@ -104,9 +128,7 @@ pub async fn remove(
     if !user.two_factor_enabled {
         return Err(Problem::new(Code::Conflict, "No second factor is on."));
     }
-    if user.password_hash.is_some() {
-        prove(&app, &person, body.password.as_deref().unwrap_or_default()).await?;
-    }
+    reproof::require_password(&app, &person, body.password.as_deref()).await?;
     let attempt = app.auth.brake.begin(Sort::Code, user.id.as_str(), person.visit.address)?;
     if use_code(user, &body.code, &app).is_none() {
         return Err(Problem::new(Code::Forbidden, "The code is wrong, too old, or was used."));
@@ -121,6 +143,7 @@ pub async fn remove(
         ..user
     })
     .await?;
+    let _ = app.auth.mail.send(letters::second_factor_off(user, &app.auth.settings.base_url));
     Ok(Done)
 }
 

@@ -2,6 +2,7 @@
 
 mod browser;
 mod guessing;
+mod home;
 mod letters;
 mod passing;
 mod second_factor;

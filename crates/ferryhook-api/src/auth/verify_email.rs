@@ -53,7 +53,7 @@ pub(crate) async fn redeem(app: &App, visit: &Visit, token: &str) -> ApiResult<(
         id: id.as_str(),
         details: Map::new(),
     };
-    let store = visit.noting(app, user.default_account_id, Some(id), deed);
+    let store = visit.noting_at_home(app, &user, deed).await?;
     let mut tries = Tries::default();
     loop {
         let now = User { email_verified: true, updated_at: app.env.now(), ..user.record.clone() };

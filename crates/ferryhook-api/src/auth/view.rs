@@ -18,8 +18,9 @@ pub struct SignedIn {
     /// How long it counts, in seconds.
     pub expires_in: u64,
     pub user: Profile,
-    /// Where requests go that name no account.
-    pub account: HomeAccount,
+    /// Where requests go that name no account. Absent for somebody who is in none any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<HomeAccount>,
 }
 
 /// A person, as they see themselves.
@@ -45,8 +46,10 @@ pub struct Profile {
     pub github_linked: bool,
     pub google_linked: bool,
     pub plan: String,
-    #[schema(value_type = String)]
-    pub default_account_id: Id<Account>,
+    /// Absent for somebody who is in no account any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub default_account_id: Option<Id<Account>>,
     /// The dashboard's own notes.
     #[schema(value_type = Object)]
     pub preferences: Map,
@@ -96,14 +99,16 @@ pub struct SessionView {
 }
 
 impl SignedIn {
-    pub(crate) fn new(access_token: String, user: &User, account: HomeAccount) -> Self {
+    pub(crate) fn new(access_token: String, user: &User, account: Option<HomeAccount>) -> Self {
         let expires_in = tokens::LIVES.as_secs();
-        Self { access_token, expires_in, user: user.into(), account }
+        let user = Profile::of(user, account.as_ref().map(|account| account.account_id));
+        Self { access_token, expires_in, user, account }
     }
 }
 
-impl From<&User> for Profile {
-    fn from(user: &User) -> Self {
+impl Profile {
+    /// Of somebody who is at home there.
+    pub(crate) fn of(user: &User, home: Option<Id<Account>>) -> Self {
         Self {
             user_id: user.id,
             email: user.email.clone(),
@@ -118,7 +123,7 @@ impl From<&User> for Profile {
             github_linked: user.github_id.is_some(),
             google_linked: user.google_id.is_some(),
             plan: user.plan.clone(),
-            default_account_id: user.default_account_id,
+            default_account_id: home,
             preferences: user.preferences.clone().unwrap_or_default(),
             last_login_at: user.last_login_at,
             created_at: user.created_at,

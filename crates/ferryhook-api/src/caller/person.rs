@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use ferryhook_core::{Id, Map, Session, User};
+use ferryhook_core::{Account, Id, Map, Session, User};
 use ferryhook_store::{Store, Stored};
 
 use crate::call::Describes;
@@ -17,6 +17,8 @@ pub struct Person {
     pub user: Stored<User>,
     /// The one they signed in with.
     pub session: Stored<Session>,
+    /// See [`crate::home`].
+    pub home: Option<Id<Account>>,
     pub visit: Visit,
 }
 
@@ -25,7 +27,7 @@ impl Person {
         self.user.id
     }
 
-    /// What a person does about themselves is written down in their default account.
+    /// What a person does about themselves is written down where they are at home, if anywhere.
     pub fn noting(
         &self,
         app: &App,
@@ -34,8 +36,12 @@ impl Person {
         id: &str,
         details: Map,
     ) -> Store {
+        let Some(home) = self.home else {
+            self.visit.not_for_the_log();
+            return app.store.clone();
+        };
         let deed = Deed { event_type, resource, id, details };
-        self.visit.noting(app, self.user.default_account_id, Some(self.user.id), deed)
+        self.visit.noting(app, home, Some(self.user.id), deed)
     }
 
     pub fn nothing_changed(&self) {

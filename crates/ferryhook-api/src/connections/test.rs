@@ -1,7 +1,7 @@
 //! Trying a connection out: what it makes of a sample, or of an event that is stored.
 //!
 //! Nothing is stored or counted. Only where the caller says so is a request sent, signed like any
-//! other and through the same guard.
+//! other and through the same guard; that it was is in the audit log.
 
 use axum::extract::State;
 use base64::Engine;
@@ -87,8 +87,17 @@ pub async fn test(
         }
         (None, sample) => sample.unwrap_or_default().into_event(&app, &connection),
     };
-    // A request may leave, but nothing that we keep changes.
-    caller.nothing_changed();
+    match deliver {
+        // Nothing that we keep changes, but a request leaves. Written down before it does.
+        true => {
+            let tried = event_id.map(|id| ("eventId".to_owned(), id.as_str().into()));
+            let details = tried.into_iter().collect();
+            let store =
+                caller.noting(&app, "connection_tested", "connection", id.as_str(), details);
+            store.activities().note(caller.account()).await?;
+        }
+        false => caller.nothing_changed(),
+    }
     let explained = app.works.explain(&connection, &event).await?;
     let rehearsed = app.works.rehearse(&connection, &event, deliver).await?;
     let (body, attempt) = match &rehearsed {

@@ -230,3 +230,26 @@ async fn what_is_large_or_deep_is_stored_or_refused_and_never_fails() {
     trial.patch(&source, json!({ "config": deep(20) })).await.expect(200);
     trial.patch(&source, json!({ "config": deep(60) })).await.expect(400);
 }
+
+/// What leaves for the outside is written down, before it does.
+#[tokio::test]
+async fn a_test_that_is_sent_is_in_the_log() {
+    let trial = Trial::new().await;
+    let (_, made) = made(&trial).await;
+    let path = format!("{}/test", path(&made));
+    let tested = async || {
+        let log = trial.get("/v1/activities").await.expect(200);
+        let lines = log["data"].as_array().unwrap().clone();
+        lines
+            .into_iter()
+            .filter(|line| line["eventType"] == "connection_tested")
+            .collect::<Vec<_>>()
+    };
+    // Nobody here delivers.
+    trial.post(&path, json!({})).await.expect(503);
+    assert!(tested().await.is_empty());
+    trial.post(&path, json!({ "deliver": true })).await.expect(503);
+    let lines = tested().await;
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0]["resourceId"], made["connectionId"]);
+}

@@ -45,7 +45,7 @@ sources:
     eventType: body.kind
     split: data.events
     customResponse: { status: 202, contentType: text/xml, body: <ok/> }
-    config: { region: "no", deep: [1, { a: 2.5 }] }
+    config: { region: "no", deep: [1, { a: 2.5, apiKey: hush }], privateKeys: [hush, { x: hush }] }
     connections:
       - name: warehouse
         url: https://example.com/hook?a=b
@@ -125,7 +125,13 @@ async fn an_export_changes_nothing_when_it_is_applied() {
         deep:
         - 1
         - a: 2.5
+          apiKey:
+            $secret: env:SHOP_ONE_CONFIG_DEEP_1_API_KEY
         region: "no"
+        privateKeys:
+        - $secret: env:SHOP_ONE_CONFIG_PRIVATE_KEYS_0
+        - x:
+            $secret: env:SHOP_ONE_CONFIG_PRIVATE_KEYS_1_X
       connections:
       - name: warehouse
         url: https://example.com/hook?a=b
@@ -165,6 +171,9 @@ async fn an_export_changes_nothing_when_it_is_applied() {
     let secrets = [
         ("SHOP_ONE_SIGNING_SECRET", "hush"),
         ("SHOP_ONE_WAREHOUSE_AUTHORIZATION", "open sesame"),
+        ("SHOP_ONE_CONFIG_DEEP_1_API_KEY", "hush"),
+        ("SHOP_ONE_CONFIG_PRIVATE_KEYS_0", "hush"),
+        ("SHOP_ONE_CONFIG_PRIVATE_KEYS_1_X", "hush"),
         ("12_TOKEN_AUTH_CLIENT_SECRET", "hush"),
         ("12_TOKEN_AUTH_PARAMETERS_RESOURCE", "quiet"),
     ];

@@ -1,8 +1,11 @@
-use ferryhook_core::limits;
+use std::time::Duration;
+
+use ferryhook_core::invitation::Status;
 use ferryhook_core::member::Role;
+use ferryhook_core::{Env, Invitation, limits};
 use serde_json::{Value, json};
 
-use crate::trial::{Said, Trial};
+use crate::trial::{self, Said, Trial};
 
 mod joining;
 
@@ -10,6 +13,14 @@ impl Trial {
     async fn invites(&self, email: &str, role: &str) -> Said {
         let path = format!("/v1/accounts/{}/invitations", self.account.id);
         self.post(&path, json!({"email": email, "role": role})).await
+    }
+
+    /// As if somebody had done it before.
+    async fn invited_before(&self, place: usize, status: Status) {
+        let (account, email) = (self.account.id, format!("p{place}@example.com"));
+        let made = Invitation::new(account, &email, Role::Viewer, self.user.id, &self.app.env);
+        let invitation = Invitation { status, ..made.0 };
+        self.app.store.invitations().create(&invitation).await.unwrap();
     }
 
     async fn invited(&self) -> Vec<Value> {
@@ -65,10 +76,50 @@ async fn an_invitation_can_be_taken_back() {
 #[tokio::test]
 async fn an_account_has_a_bound_of_open_invitations() {
     let trial = Trial::new().await;
-    for place in 0..limits::INVITATIONS_OPEN_MAX {
+    for place in 0..limits::INVITATIONS_OPEN_MAX - 1 {
+        trial.invited_before(place, Status::Pending).await;
+    }
+    trial.invites("last@example.com", "viewer").await.expect(201);
+    trial.invites("late@example.com", "viewer").await.expect(409);
+}
+
+/// To invite and take back, over and over, is no way to write to the world.
+#[tokio::test]
+async fn an_account_invites_so_many_a_day() {
+    let (env, clock) = Env::manual("2026-01-01T00:00:00Z");
+    let trial = Trial::over(trial::app_in(env)).await;
+    for place in 0..limits::INVITATIONS_A_DAY_MAX {
+        trial.invited_before(place, Status::Revoked).await;
+    }
+    let said = trial.invites("late@example.com", "viewer").await;
+    assert_eq!(said.headers["retry-after"], "86400");
+    let said = said.expect(429);
+    assert_eq!(said["code"], "RATE_LIMITED");
+    assert!(said["detail"].as_str().unwrap().contains("200 invitations a day"), "{said}");
+    clock.advance(Duration::from_secs(24 * 60 * 60));
+    trial.invites("late@example.com", "viewer").await.expect(201);
+}
+
+/// By a person and by their key together, in whichever account.
+#[tokio::test]
+async fn somebody_invites_at_a_pace() {
+    let (env, clock) = Env::manual("2026-01-01T00:00:00Z");
+    let trial = Trial::over(trial::app_in(env)).await;
+    for place in 0..20 {
         trial.invites(&format!("p{place}@example.com"), "viewer").await.expect(201);
     }
-    trial.invites("late@example.com", "viewer").await.expect(409);
+    let said = trial.invites("late@example.com", "viewer").await;
+    assert!(said.headers.contains_key("retry-after"));
+    let said = said.expect(429);
+    assert_eq!(said["detail"], "Too many invitations. Retry-After says when to go on.");
+    let child = json!({"accountName": "child", "accountType": "division"});
+    let child = trial.post("/v1/accounts", child).await.expect(201);
+    let path = format!("/v1/accounts/{}/invitations", child["accountId"].as_str().unwrap());
+    trial.post(&path, json!({"email": "a@example.com", "role": "viewer"})).await.expect(429);
+    let colleague = trial.colleague(Role::Manager).await;
+    colleague.invites("late@example.com", "viewer").await.expect(201);
+    clock.advance(Duration::from_secs(120));
+    trial.invites("late@example.com", "viewer").await.expect(201);
 }
 
 #[tokio::test]

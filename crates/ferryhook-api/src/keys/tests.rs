@@ -248,3 +248,31 @@ async fn a_foreign_key_is_like_none() {
     let path = format!("/v1/api-keys/{foreign}");
     assert_eq!(neighbour.get(&path).await.expect(200)["status"], "active");
 }
+
+/// Whoever may change keys and was denied something gives it to no key either: they may be the one
+/// who uses it.
+#[tokio::test]
+async fn nobody_widens_a_key_beyond_themselves() {
+    let trial = Trial::new().await;
+    let narrow = json!({
+        "name": "narrow", "permissions": "write", "operations": ["sources.list"]
+    });
+    let (id, key) = trial.makes(narrow).await;
+    let manager = trial.colleague(Role::Manager).await;
+    let path = format!("/v1/accounts/{}/members/{}", trial.account.id, manager.user.id);
+    let less = json!({"permissions": {"sources.delete": false}});
+    trial.patch(&path, less).await.expect(200);
+    let change = async |operations: Value| {
+        manager.patch(&format!("/v1/api-keys/{id}"), json!({"operations": operations})).await
+    };
+    let said = change(json!(["sources.*"])).await.expect(403);
+    assert_eq!(said["detail"], "You may not do sources.delete yourself.");
+    change(json!(["sources.list", "sources.get"])).await.expect(200);
+    let source = trial.post("/v1/sources", json!({"name": "s"})).await.expect(201);
+    let source = format!("/v1/sources/{}", source["sourceId"].as_str().unwrap());
+    trial.with(&key, "DELETE", &source, None).await.expect(403);
+    // One who may does.
+    let wide = json!({"operations": ["sources.*"]});
+    trial.patch(&format!("/v1/api-keys/{id}"), wide).await.expect(200);
+    trial.with(&key, "DELETE", &source, None).await.expect(204);
+}

@@ -70,6 +70,29 @@ pub fn password_changed(user: &User, base_url: &str) -> Letter {
     )
 }
 
+pub fn second_factor_on(user: &User, base_url: &str) -> Letter {
+    letter(
+        user,
+        "A second factor is on",
+        format!(
+            "signing in to your account at Ferryhook ({base_url}) needs a code of your app from \
+             now on, and other sessions were ended. If it was not you, ask for a new password at \
+             once, and tell whoever operates the server."
+        ),
+    )
+}
+
+pub fn second_factor_off(user: &User, base_url: &str) -> Letter {
+    letter(
+        user,
+        "The second factor is off",
+        format!(
+            "signing in to your account at Ferryhook ({base_url}) needs no code any more. If it \
+             was not you, ask for a new password at once, and turn it on again."
+        ),
+    )
+}
+
 fn letter(user: &User, subject: &str, text: impl std::fmt::Display) -> Letter {
     Letter {
         to: user.email.clone(),

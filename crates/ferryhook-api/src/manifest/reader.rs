@@ -211,7 +211,14 @@ impl<'a> At<'a> {
     /// The same with secrets in place of what refers to them. As deep as the tree, which has a
     /// bound.
     pub(super) fn resolved(&self, bytes_max: usize) -> Option<Json> {
-        let Value::Map(fields) = &self.node.value else { return Some(self.json()) };
+        let fields = match &self.node.value {
+            Value::Map(fields) => fields,
+            Value::List(_) => {
+                let items: Vec<_> = self.list().iter().map(|at| at.resolved(bytes_max)).collect();
+                return items.into_iter().collect::<Option<_>>().map(Json::Array);
+            }
+            _ => return Some(self.json()),
+        };
         if fields.iter().any(|(name, _)| name.text == super::SECRET) {
             return Some(self.secret_within(bytes_max)?.expose().into());
         }

@@ -175,9 +175,12 @@ fn content_type(at: &At<'_>) -> Option<String> {
 }
 
 fn config(at: &At<'_>) -> Option<Map> {
-    let Json::Object(map) = at.json() else {
-        at.complain("must be a map");
-        return None;
+    let map = match at.resolved(limits::SECRET_BYTES_MAX)? {
+        Json::Object(map) => map,
+        _ => {
+            at.complain("must be a map");
+            return None;
+        }
     };
     let bytes = serde_json::to_string(&map).map_or(usize::MAX, |text| text.len());
     let max = limits::SOURCE_CONFIG_BYTES_MAX;

@@ -1,14 +1,16 @@
 mod coverage;
+mod tenancy;
 
 use std::future::{pending, ready};
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{Request, Response};
+use ferryhook_core::Secret;
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
-use super::{App, router};
+use super::{App, Settings, router};
 use crate::{Readiness, trial};
 
 fn app(readiness: Readiness) -> App {
@@ -100,13 +102,27 @@ async fn a_draining_process_is_alive_and_not_ready() {
 
 #[tokio::test]
 async fn metrics_name_the_build() {
-    insta::assert_snapshot!(ask(ready_app(), "GET", "/metrics").await, @r#"
+    let token = "a token of the operator";
+    let settings = Settings { metrics_token: Some(Secret::new(token)), ..Settings::default() };
+    let app = App { settings: Arc::new(settings), ..ready_app() };
+    let with = async |header: &str| {
+        let request = Request::get("/metrics").header("authorization", header);
+        show(router(app.clone()).oneshot(request.body(Body::empty()).unwrap()).await.unwrap()).await
+    };
+    // Who is counted there is nobody else's business.
+    assert!(ask(ready_app(), "GET", "/metrics").await.starts_with("404"), "without a token");
+    assert!(ask(app.clone(), "GET", "/metrics").await.starts_with("401"));
+    for wrong in ["Bearer", "Bearer ", "Bearer a token", "Basic a token of the operator", token] {
+        assert!(with(wrong).await.starts_with("401"), "{wrong}");
+    }
+    let shown = with(&format!("Bearer {token}")).await;
+    let shown = shown.lines().filter(|line| !line.starts_with("x-request-id"));
+    insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r#"
     200 OK
     content-type: text/plain; version=0.0.4; charset=utf-8
     x-content-type-options: nosniff
     cache-control: no-store
     referrer-policy: no-referrer
-    x-request-id: req_-OhqqeV-vdbDJw05
     content-length: 141
 
     # HELP ferryhook_build_info Always 1; the labels say which build.

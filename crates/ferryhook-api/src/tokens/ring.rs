@@ -96,11 +96,12 @@ impl Ring {
         if let Some(key) = self.find(id) {
             return Ok(Some(key));
         }
-        if !self.may_look() {
-            return Ok(None);
-        }
+        // Whoever comes while another looks waits for what it finds: of several requests that
+        // bring the first token of another server, not only one is let in.
         let _turn = self.turn.lock().await;
-        self.load().await?;
+        if self.find(id).is_none() && self.may_look() {
+            self.load().await?;
+        }
         Ok(self.find(id))
     }
 

@@ -55,6 +55,7 @@ pub fn account() -> Account {
         level: 1,
         status: account::Status::Active,
         child_count: 2,
+        key_count: Some(3),
         user_id: id("usr_0000000000000001"),
         created_at: CREATED,
         updated_at: UPDATED,

@@ -80,8 +80,8 @@ fn an_account() {
     stored(
         &account(),
         "accountId S, parentAccountId? S, accountPath S, accountType S, accountName S, level N, \
-         status S, childCount? N, userId S, createdAt N(s), updatedAt N(s), metadata? M, \
-         settings? M",
+         status S, childCount? N, keyCount? N, userId S, createdAt N(s), updatedAt N(s), \
+         metadata? M, settings? M",
     );
 }
 

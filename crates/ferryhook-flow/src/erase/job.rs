@@ -198,7 +198,10 @@ impl Job<'_> {
     fn count(&mut self, told: Result<(), StoreError>) -> Goes {
         self.unsaved += 1;
         match told {
-            Ok(()) => self.counts.erased += 1,
+            Ok(()) => {
+                self.counts.erased += 1;
+                self.courier.inner().gauges.erased();
+            }
             Err(error @ (StoreError::Unavailable(..) | StoreError::Full(_))) => {
                 return Err(error.into());
             }

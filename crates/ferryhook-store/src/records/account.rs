@@ -13,7 +13,7 @@ pub(crate) fn key(id: Id<Account>) -> Key {
 
 impl Record for Account {
     const KIND: Kind = Kind::Account;
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
 
     fn key(&self) -> Key {
         key(self.id)

@@ -5,10 +5,8 @@
 //! it is refused.
 
 use ferryhook_core::account::{AccountType, Status};
-use ferryhook_core::member::{self, Role};
-use ferryhook_core::{Account, Id, Map, Member, User, limits};
+use ferryhook_core::{Account, Id, Map, limits};
 
-use super::plan_counts::first_member;
 use super::{Slice, TRIES_MAX};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
@@ -26,8 +24,6 @@ pub struct NewChild {
     pub id: Id<Account>,
     pub name: String,
     pub kind: AccountType,
-    /// Who becomes its first administrator.
-    pub by: Id<User>,
     pub metadata: Option<Map>,
     pub settings: Option<Map>,
 }
@@ -96,7 +92,8 @@ impl Accounts<'_> {
         self.0.list(slice.of(query)).await
     }
 
-    /// A new account beneath `parent`, with its first administrator.
+    /// A new account beneath `parent`. Nobody gets a place in it: the administrators above have
+    /// theirs already, for as long as they are that, and whoever made it is one of them.
     pub async fn create_child(
         &self,
         parent: Id<Account>,
@@ -119,19 +116,8 @@ impl Accounts<'_> {
             if was.child_count >= limits::ACCOUNT_CHILDREN_MAX {
                 return Err(TreeError::TooMany);
             }
-            let member = Member {
-                user_id: new.by,
-                account_id: child.id,
-                role: Role::Admin,
-                permissions: Map::new(),
-                is_default: false,
-                joined_at: now,
-                invited_by: None,
-                status: member::Status::Active,
-            };
             let counted = Account { child_count: was.child_count + 1, ..was.record.clone() };
-            let batch = Batch::new().replace(&was, &counted).insert(&child).insert(&member);
-            let batch = batch.insert(&first_member(child.id));
+            let batch = Batch::new().replace(&was, &counted).insert(&child);
             match self.0.commit(batch).await {
                 Err(error) if error.refused_at(0) => {} // the parent changed; look again
                 done => return done.map(|()| child).map_err(Into::into),

@@ -3,8 +3,10 @@
 use ferryhook_core::{Account, Activity, Id, Timestamp, User};
 
 use super::{Slice, Window};
+use crate::batch::{Batch, Condition};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
+use crate::records::account;
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -14,6 +16,12 @@ pub struct Activities<'a>(pub(crate) &'a Store);
 impl Activities<'_> {
     pub async fn record(&self, activity: &Activity) -> Result<(), StoreError> {
         self.0.insert(activity).await
+    }
+
+    /// Writes the line that this store was given ([`Store::noting`]) by itself, for what changes
+    /// nothing here and is to be known all the same.
+    pub async fn note(&self, account: Id<Account>) -> Result<(), StoreError> {
+        self.0.commit(Batch::new().require(account::key(account), Condition::Exists)).await
     }
 
     pub async fn list_by_account(

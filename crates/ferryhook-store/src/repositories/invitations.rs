@@ -1,10 +1,12 @@
 //! Invitations: given out, taken back, accepted once.
 
+use std::time::Duration;
+
 use ferryhook_core::invitation::{Status, Token};
-use ferryhook_core::{Account, Id, Invitation, Member, User};
+use ferryhook_core::{Account, Id, Invitation, Member, User, account, limits};
 
 use super::plan_counts::first_member;
-use super::{RoomError, Slice};
+use super::{RoomError, Slice, TRIES_MAX};
 use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
@@ -26,13 +28,69 @@ pub enum JoinError {
     /// The plan of the account has room for no more.
     #[error("the account has room for {most} members")]
     Full { most: u64 },
+    #[error("the account is suspended, and nobody can join it now")]
+    Closed,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
+/// Why nobody was invited.
+#[derive(Debug, thiserror::Error)]
+pub enum InviteError {
+    #[error("an account can have {} open invitations", limits::INVITATIONS_OPEN_MAX)]
+    TooManyOpen,
+    #[error("an account can give out {} invitations a day", limits::INVITATIONS_A_DAY_MAX)]
+    TooManyToday {
+        /// Until the oldest of them is a day old.
+        wait: Duration,
+    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Invitations<'_> {
-    pub async fn create(&self, invitation: &Invitation) -> Result<(), StoreError> {
-        self.0.insert(invitation).await
+    /// Within the bounds of its account, which hold however many invite at once: who invites moves
+    /// the account's revision on, and who counted before that counts again.
+    pub async fn create(&self, invitation: &Invitation) -> Result<(), InviteError> {
+        for _ in 0..TRIES_MAX {
+            let account = self.0.accounts().find(invitation.account_id).await?;
+            self.check_bounds(invitation.account_id).await?;
+            let mut batch = Batch::new().insert(invitation);
+            if let Some(account) = &account {
+                batch = batch.replace(account, &account.record);
+            }
+            match self.0.commit(batch).await {
+                Err(error) if error.refused_at(1) => {} // the account was written in between
+                done => return Ok(done?),
+            }
+        }
+        Err(StoreError::Unavailable("the account is being changed by others".into(), None).into())
+    }
+
+    /// The rows of an account stand in one partition and are kept for longer than a day.
+    async fn check_bounds(&self, account: Id<Account>) -> Result<(), InviteError> {
+        let now = self.0.now();
+        let mut slice = Slice::default().limit(limits::PAGE_MAX);
+        let (mut open, mut today) = (0, Vec::new());
+        loop {
+            let page = self.list_by_account(account, slice.clone()).await?;
+            for row in &page.rows {
+                open += usize::from(row.status_at(now) == Status::Pending);
+                let age = now.saturating_since(row.created_at);
+                today.extend((age < DAY).then_some(age));
+            }
+            if open >= limits::INVITATIONS_OPEN_MAX {
+                return Err(InviteError::TooManyOpen);
+            }
+            if today.len() >= limits::INVITATIONS_A_DAY_MAX {
+                let oldest = today.into_iter().max().unwrap_or_default();
+                return Err(InviteError::TooManyToday { wait: DAY.saturating_sub(oldest) });
+            }
+            let Some(next) = page.next else { return Ok(()) };
+            slice = slice.after(Some(next));
+        }
     }
 
     pub async fn find(
@@ -136,9 +194,11 @@ impl Invitations<'_> {
             return Err(JoinError::Void);
         }
         let host = self.0.members().standing(invitation.invited_by, invitation.account_id).await?;
-        match host.is_some_and(|host| host.role >= invitation.role) {
-            true => Ok(invitation.member(user.id, now)),
-            false => Err(JoinError::Void),
+        match host {
+            Some(host) if host.role < invitation.role => Err(JoinError::Void),
+            Some(host) if host.status != account::Status::Active => Err(JoinError::Closed),
+            Some(_) => Ok(invitation.member(user.id, now)),
+            None => Err(JoinError::Void),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Keys for programs. Two keys never have the same hash.
 
 use ferryhook_core::key::Status;
-use ferryhook_core::{Account, Id, Key, Timestamp, User};
+use ferryhook_core::{Account, Id, Key, Timestamp, User, limits};
 
 use super::{Slice, TRIES_MAX, UniqueError};
 use crate::batch::{Batch, Patch};
@@ -15,7 +15,67 @@ use crate::{Store, StoreError};
 #[derive(Debug, Clone, Copy)]
 pub struct Keys<'a>(pub(crate) &'a Store);
 
+/// Why no key was made.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    #[error("an account can have {} keys", limits::KEYS_PER_ACCOUNT_MAX)]
+    TooMany,
+    #[error(transparent)]
+    Unique(#[from] UniqueError),
+}
+
+impl From<StoreError> for KeyError {
+    fn from(error: StoreError) -> Self {
+        Self::Unique(error.into())
+    }
+}
+
 impl Keys<'_> {
+    /// As [`Self::create`], if its account has room for one more, however many make one at once:
+    /// the account counts those that are made. One that ends is not counted off, so the count may
+    /// be too high; once it reaches the bound, those that work are counted anew (on DynamoDB
+    /// through an index, which may not yet know the ones made a moment ago).
+    pub async fn create_within_bounds(&self, key: &Key) -> Result<(), KeyError> {
+        let most = limits::KEYS_PER_ACCOUNT_MAX;
+        let (hash, id) = (Unique::key_hash(key), Unique::key_id(key));
+        for _ in 0..TRIES_MAX {
+            let account = self.0.accounts().find(key.account_id).await?;
+            let mut batch = Batch::new().insert(&hash).insert(&id).insert(key);
+            if let Some(was) = &account {
+                let count = match was.key_count.filter(|count| *count < most) {
+                    Some(count) => count,
+                    None => self.count_usable(key.account_id).await?,
+                };
+                if count >= most {
+                    return Err(KeyError::TooMany);
+                }
+                batch = batch
+                    .replace(was, &Account { key_count: Some(count + 1), ..was.record.clone() });
+            }
+            match self.0.commit(batch).await {
+                Err(error) if error.refused_at(3) => {} // the account was written in between
+                done => return Ok(done.map_err(UniqueError::at(0, "key"))?),
+            }
+        }
+        Err(StoreError::Unavailable("the account is being changed by others".into(), None).into())
+    }
+
+    async fn count_usable(&self, account: Id<Account>) -> Result<u32, StoreError> {
+        let now = self.0.now();
+        let mut slice = Slice::default().limit(limits::PAGE_MAX);
+        let mut usable = 0;
+        loop {
+            let page = self.list_by_account(account, slice.clone()).await?;
+            usable += page.rows.iter().filter(|key| key.is_usable(now)).count();
+            match page.next {
+                Some(next) if usable < limits::KEYS_PER_ACCOUNT_MAX as usize => {
+                    slice = slice.after(Some(next));
+                }
+                _ => return Ok(u32::try_from(usable).unwrap_or(u32::MAX)),
+            }
+        }
+    }
+
     pub async fn create(&self, key: &Key) -> Result<(), UniqueError> {
         let (hash, id) = (Unique::key_hash(key), Unique::key_id(key));
         let batch = Batch::new().insert(&hash).insert(&id).insert(key);

@@ -1,4 +1,5 @@
-//! Members: who is in which account. An account never loses its last administrator.
+//! Members: who is in which account. A root never loses its last administrator; those above are
+//! administrators of the accounts beneath.
 
 use ferryhook_core::member::{Role, Status};
 use ferryhook_core::plan_count::Counted;
@@ -18,7 +19,7 @@ pub struct Members<'a>(pub(crate) &'a Store);
 
 #[derive(Debug, thiserror::Error)]
 pub enum MemberError {
-    #[error("an account keeps at least one administrator")]
+    #[error("an account that lies beneath no other keeps at least one administrator")]
     LastAdmin,
     /// What is stored of an administrator is then enough to know that they can act.
     #[error("an administrator is given a lesser role before being suspended")]
@@ -175,7 +176,7 @@ impl Members<'_> {
         steps_down: bool,
         batch: impl Fn() -> Batch,
     ) -> Result<(), MemberError> {
-        if !steps_down {
+        if !steps_down || self.lies_beneath_another(was.account_id).await? {
             return Ok(self.0.commit(batch()).await?);
         }
         for _ in 0..TRIES_MAX {
@@ -189,6 +190,12 @@ impl Members<'_> {
             }
         }
         Err(MemberError::LastAdmin)
+    }
+
+    /// Where an account lies never changes.
+    async fn lies_beneath_another(&self, account: Id<Account>) -> Result<bool, StoreError> {
+        let account = self.0.accounts().find(account).await?;
+        Ok(account.is_some_and(|account| account.parent_account_id.is_some()))
     }
 
     async fn another_admin(&self, than: &Member) -> Result<Option<Stored<Member>>, StoreError> {

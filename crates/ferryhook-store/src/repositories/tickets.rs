@@ -2,6 +2,7 @@
 
 use ferryhook_core::{Secret, Ticket, User};
 
+use super::TRIES_MAX;
 use crate::batch::Batch;
 use crate::record::Stored;
 use crate::records::ticket;
@@ -21,10 +22,31 @@ impl Tickets<'_> {
         Ok(found.filter(|ticket| ticket.is_live(self.0.now())))
     }
 
-    /// Notes a wrong answer. Of several at once each counts: one that is refused looks again.
-    pub async fn fail(&self, was: &Stored<Ticket>) -> Result<(), StoreError> {
-        self.0.replace(was, was.failed()).await?;
-        Ok(())
+    /// Counts a try before anybody looks at its answer: of many at once each counts, and no more
+    /// are looked at than the ticket has. `None` when its tries or its time are over.
+    pub async fn try_once(&self, hash: &Secret) -> Result<Option<Stored<Ticket>>, StoreError> {
+        for _ in 0..TRIES_MAX {
+            let Some(was) = self.find(hash).await? else { return Ok(None) };
+            match self.0.replace(&was, was.failed()).await {
+                Err(error) if error.is_refused() => {} // another try came in between
+                done => return done.map(Some),
+            }
+        }
+        Err(busy())
+    }
+
+    /// Uses it up, however many tries come meanwhile. False for all but the first.
+    pub async fn use_up(&self, hash: &Secret) -> Result<bool, StoreError> {
+        for _ in 0..TRIES_MAX {
+            let Some(was) = self.0.find::<Ticket>(&ticket::key(hash)).await? else {
+                return Ok(false);
+            };
+            match self.0.delete(&was).await {
+                Err(error) if error.is_refused() => {}
+                done => return done.map(|()| true),
+            }
+        }
+        Err(busy())
     }
 
     /// Uses it up. Whoever comes second is refused.
@@ -42,4 +64,8 @@ impl Tickets<'_> {
         self.0.commit(Batch::new().delete(ticket).replace(was, &now)).await?;
         Ok(was.followed_by(now))
     }
+}
+
+fn busy() -> StoreError {
+    StoreError::Unavailable("the ticket is being tried by others".into(), None)
 }

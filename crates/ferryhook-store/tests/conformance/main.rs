@@ -404,7 +404,7 @@ macro_rules! conformance {
                     a_replay_forgets_what_kept_an_event_from_being_processed,
                 ;
                 people:
-                    a_child_is_created_with_its_administrator,
+                    a_child_is_created_for_those_above,
                     a_tree_has_a_bound_in_both_directions,
                     of_many_children_at_once_all_are_counted,
                     a_renamed_account_takes_the_paths_beneath_it_along,
@@ -425,11 +425,14 @@ macro_rules! conformance {
                     an_invitation_is_for_one_address,
                     a_member_needs_no_invitation,
                     an_invitation_ends_with_its_host,
+                    an_account_has_a_bound_for_invitations,
+                    a_suspended_account_takes_nobody_in,
                     a_revoked_invitation_opens_nothing,
                     an_invitation_goes_a_while_after_its_end,
                     one_who_is_invited_signs_up_or_nothing_happens,
                     a_revoked_key_is_found_as_revoked_at_once,
                     a_key_is_revoked_while_it_is_used,
+                    an_account_has_a_bound_for_keys,
                     a_key_with_an_old_marker_is_found,
                     a_key_is_found_in_its_account_only,
                     an_installation_has_one_owner,

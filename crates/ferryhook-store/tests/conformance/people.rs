@@ -7,7 +7,9 @@ use ferryhook_core::plan_count::Counted;
 use ferryhook_core::{
     Account, Id, Invitation, Key, Member, Plan, User, key, limits, plan, samples,
 };
-use ferryhook_store::repositories::{JoinError, MemberError, NewChild, TreeError};
+use ferryhook_store::repositories::{
+    InviteError, JoinError, KeyError, MemberError, NewChild, TreeError,
+};
 use ferryhook_store::{Batch, Slice, Stored, Unique, UniqueError};
 use tokio::task::JoinSet;
 
@@ -26,7 +28,6 @@ impl Bench {
             id: self.id(),
             name: name.to_owned(),
             kind: AccountType::Division,
-            by: self.id(),
             metadata: None,
             settings: None,
         }
@@ -74,7 +75,7 @@ impl Bench {
     }
 }
 
-pub(crate) async fn a_child_is_created_with_its_administrator(bench: Bench) {
+pub(crate) async fn a_child_is_created_for_those_above(bench: Bench) {
     let root = bench.root("acme").await;
     let new = bench.new_child("retail");
     let child = bench.store.accounts().create_child(root.id, &new).await.unwrap();
@@ -82,8 +83,8 @@ pub(crate) async fn a_child_is_created_with_its_administrator(bench: Bench) {
     assert_eq!((child.parent_account_id, child.user_id), (Some(root.id), root.user_id));
     assert_eq!(bench.account_now(root.id).await.child_count, 1);
     assert_eq!(bench.account_now(child.id).await.name, "retail");
-    let member = bench.store.members().find(new.by, child.id).await.unwrap().unwrap();
-    assert_eq!((member.role, member.status), (Role::Admin, member::Status::Active));
+    let nobody = bench.store.members().list_by_account(child.id, None, Slice::default()).await;
+    assert!(nobody.unwrap().rows.is_empty(), "a place in it would outlast the one above");
 
     let missing = bench.store.accounts().create_child(bench.id(), &new).await;
     assert!(matches!(missing, Err(TreeError::Missing)), "{missing:?}");
@@ -259,6 +260,10 @@ pub(crate) async fn the_last_administrator_stays(bench: Bench) {
     assert!(members.remove(&only).await.is_err());
     bench.joins(account, Role::Admin).await;
     members.replace(&only, less).await.unwrap();
+    // Beneath, those above can always act.
+    let child = bench.child(account, "retail").await;
+    let only = bench.joins(child.id, Role::Admin).await;
+    members.remove(&only).await.unwrap();
 }
 
 /// Each takes the role from the next, all at the same time: one is left.
@@ -419,6 +424,56 @@ pub(crate) async fn an_invitation_is_for_one_address(bench: Bench) {
     assert!(bench.opened(&token).await.is_some());
 }
 
+/// However many invite at once, and whatever became of those of today.
+pub(crate) async fn an_account_has_a_bound_for_invitations(bench: Bench) {
+    let account = bench.root("acme").await.id;
+    let host = bench.joins(account, Role::Manager).await.user_id;
+    let new = || Invitation::new(account, "grace@example.com", Role::Member, host, &bench.env).0;
+    for _ in 0..limits::INVITATIONS_OPEN_MAX - 2 {
+        bench.commit(Batch::new().insert(&new())).await.unwrap();
+    }
+    let mut racers = JoinSet::new();
+    for invitation in std::iter::repeat_with(new).take(6) {
+        let store = bench.store.clone();
+        racers.spawn(async move { store.invitations().create(&invitation).await });
+    }
+    let done = racers.join_all().await;
+    let is_bound = |done: &Result<(), _>| matches!(done, Ok(()) | Err(InviteError::TooManyOpen));
+    assert!(done.iter().all(is_bound), "{done:?}");
+    assert_eq!(done.iter().filter(|done| done.is_ok()).count(), 2);
+
+    let other = bench.root("other").await.id;
+    for _ in 0..limits::INVITATIONS_A_DAY_MAX {
+        let status = invitation::Status::Revoked;
+        let gone = Invitation { account_id: other, status, ..new() };
+        bench.commit(Batch::new().insert(&gone)).await.unwrap();
+    }
+    let one_more = async || {
+        let invitation = Invitation { account_id: other, ..new() };
+        bench.store.invitations().create(&invitation).await
+    };
+    let wait = match one_more().await {
+        Err(InviteError::TooManyToday { wait }) => wait,
+        other => panic!("{other:?}"),
+    };
+    bench.clock.advance(wait);
+    one_more().await.unwrap();
+}
+
+pub(crate) async fn a_suspended_account_takes_nobody_in(bench: Bench) {
+    let root = bench.root("acme").await;
+    let child = bench.child(root.id, "retail").await;
+    let user = bench.person().await;
+    let (_, token) = bench.invites(child.id, &user.email).await;
+    let was = bench.opened(&token).await.unwrap();
+    let above = bench.account_now(root.id).await;
+    let above = bench.store.accounts().set_status(&above, Status::Suspended).await.unwrap();
+    let refused = bench.store.invitations().accept(&was, &user).await;
+    assert!(matches!(refused, Err(JoinError::Closed)), "{refused:?}");
+    bench.store.accounts().set_status(&above, Status::Active).await.unwrap();
+    bench.store.invitations().accept(&was, &user).await.unwrap();
+}
+
 /// What somebody gave out who was removed since gives no place any more.
 pub(crate) async fn an_invitation_ends_with_its_host(bench: Bench) {
     let account = bench.root("acme").await.id;
@@ -531,6 +586,36 @@ pub(crate) async fn a_key_is_revoked_while_it_is_used(bench: Bench) {
     let found = bench.store.keys().find_by_hash(key.hash.expose()).await.unwrap().unwrap();
     assert_eq!(found.status, key::Status::Revoked);
     assert_eq!(found.last_used_at, Some(bench.now()));
+}
+
+/// However many make one at once.
+pub(crate) async fn an_account_has_a_bound_for_keys(bench: Bench) {
+    let account = bench.root("acme").await.id;
+    let most = limits::KEYS_PER_ACCOUNT_MAX;
+    let new = || Key { account_id: account, expires_at: None, ..bench.key(bench.home()) };
+    let mut first = None;
+    for _ in 0..most - 2 {
+        let key = new();
+        bench.store.keys().create(&key).await.unwrap();
+        first.get_or_insert(key.id);
+    }
+    let made = async |count: usize| {
+        let mut racers = JoinSet::new();
+        for key in std::iter::repeat_with(new).take(count) {
+            let store = bench.store.clone();
+            racers.spawn(async move { store.keys().create_within_bounds(&key).await });
+        }
+        let done = racers.join_all().await;
+        let is_bound =
+            |done: &Result<(), KeyError>| matches!(done, Ok(()) | Err(KeyError::TooMany));
+        assert!(done.iter().all(is_bound), "{done:?}");
+        done.into_iter().filter(Result::is_ok).count()
+    };
+    assert_eq!(made(6).await, 2);
+    assert_eq!(bench.account_now(account).await.key_count, Some(most));
+    // One that ends makes room for another.
+    bench.store.keys().revoke(account, first.unwrap()).await.unwrap().unwrap();
+    assert_eq!(made(3).await, 1);
 }
 
 pub(crate) async fn a_key_with_an_old_marker_is_found(bench: Bench) {

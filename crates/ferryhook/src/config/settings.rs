@@ -98,6 +98,13 @@ pub const SETTINGS: &[Setting] = &[
                0 means as often as they like",
     },
     Setting {
+        key: "metrics.token",
+        variable: "FERRYHOOK_METRICS_TOKEN",
+        flag: "metrics-token",
+        default: None,
+        help: "What whoever reads /metrics sends as Authorization: Bearer; without it nobody does",
+    },
+    Setting {
         key: "destinations.allow",
         variable: "FERRYHOOK_DESTINATION_ALLOW",
         flag: "destination-allow",
@@ -254,6 +261,7 @@ pub const SETTINGS: &[Setting] = &[
 /// are never printed.
 pub const SECRETS: &[&str] = &[
     "masterKey",
+    "metrics.token",
     "mail.smtpUrl",
     "github.clientSecret",
     "google.clientSecret",

@@ -57,6 +57,7 @@ fn nothing_given_is_enough() {
                 500,
             ),
         },
+        metrics_token: None,
         destinations_allow: Networks(
             [],
         ),

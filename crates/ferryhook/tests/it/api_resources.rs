@@ -3,7 +3,7 @@
 use aws_lc_rs::hmac;
 use serde_json::{Value, json};
 
-use crate::api_client::Client;
+use crate::client::Tenant;
 use crate::destination::{Destination, say};
 
 const KIND: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
@@ -15,7 +15,7 @@ fn text(value: &Value) -> &str {
 
 /// A source with one connection to this address: the path of the source and of the connection,
 /// and where senders post to.
-fn way(client: &Client, url: &str, more: Value) -> (String, String, String, Value) {
+fn way(client: &Tenant, url: &str, more: Value) -> (String, String, String, Value) {
     let source = client.post("/v1/sources", json!({ "name": "shop", "eventType": "body.type" }));
     let path = format!("/v1/sources/{}", text(&source["sourceId"]));
     let mut body = json!({ "name": "crm", "destinationUrl": url, "retryConfig": [0] });
@@ -27,14 +27,14 @@ fn way(client: &Client, url: &str, more: Value) -> (String, String, String, Valu
     (path, to, door, connection)
 }
 
-fn send(client: &Client, door: &str, body: &Value) -> String {
+fn send(client: &Tenant, door: &str, body: &Value) -> String {
     let headers = "content-type: application/json\r\n";
     let answer = client.ferry.post_with(door, headers, body.to_string().as_bytes());
     assert_eq!(answer.status, 200, "{answer:?}");
     text(&answer.json()["id"]).to_owned()
 }
 
-fn settled(client: &Client, event: &str) -> Value {
+fn settled(client: &Tenant, event: &str) -> Value {
     client.wait(&format!("/v1/events/{event}"), |story| {
         let deliveries = story["deliveries"].as_array().unwrap();
         !deliveries.is_empty() && deliveries.iter().all(|one| one["settledAt"].is_string())
@@ -45,7 +45,7 @@ fn settled(client: &Client, event: &str) -> Value {
 #[test]
 fn an_event_goes_its_way_and_is_told() {
     let destination = Destination::kind();
-    let client = Client::new();
+    let client = Tenant::new();
     let filters = json!([{ "path": "body.amount", "operator": "gte", "value": 100 }]);
     let url = destination.url("crm");
     let more = json!({ "filters": filters, "headers": { "X-Shop": "7" } });
@@ -97,7 +97,7 @@ fn an_event_goes_its_way_and_is_told() {
 #[test]
 fn a_connection_is_tried_out() {
     let destination = Destination::kind();
-    let client = Client::new();
+    let client = Tenant::new();
     let transform = json!({ "type": "field_map", "rename": { "id": "orderId" } });
     let more = json!({ "transform": transform });
     let (source, connection, _, made) = way(&client, &destination.url("crm"), more);
@@ -124,7 +124,7 @@ fn what_failed_is_listed_and_sent_again() {
     let destination = Destination::new(move |_, stream| {
         say(stream, if kind.load(std::sync::atomic::Ordering::Relaxed) { KIND } else { CROSS })
     });
-    let client = Client::new();
+    let client = Tenant::new();
     let (source, connection, door, made) = way(&client, &destination.url("crm"), json!({}));
     let events: Vec<_> = (0..3).map(|n| send(&client, &door, &json!({ "n": n }))).collect();
     for event in &events {
@@ -159,7 +159,7 @@ fn what_failed_is_listed_and_sent_again() {
 /// Refused, kept, told why, and let in once the secret is the right one.
 #[test]
 fn what_was_refused_is_let_in() {
-    let client = Client::new();
+    let client = Tenant::new();
     let body = json!({ "name": "code", "provider": "github", "signingSecret": "wrong" });
     let source = client.post("/v1/sources", body);
     let path = format!("/v1/sources/{}", text(&source["sourceId"]));
@@ -190,7 +190,7 @@ fn what_was_refused_is_let_in() {
 /// What the command line does is the owner's; it sees nothing of an account that signed up.
 #[test]
 fn the_command_line_keeps_to_its_own_account() {
-    let client = Client::new();
+    let client = Tenant::new();
     let (_, connection, door, _) = way(&client, "https://example.com/", json!({}));
     let event = send(&client, &door, &json!({}));
     let run = |arguments: &[&str]| crate::ferry::run(&client.folder, arguments, &[]);

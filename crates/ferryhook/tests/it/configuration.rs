@@ -24,6 +24,7 @@ fn check_shows_every_value_and_its_origin() {
     ingest.trustedProxies        -                            default
     ingest.bodySeconds           30                           default
     api.requestsPerMinute        100                          default
+    metrics.token                -                            default
     destinations.allow           -                            default
     destinations.caFile          -                            default
     dynamo.endpoint              -                            default

@@ -108,6 +108,9 @@ fn what_is_erased_is_in_no_file_of_a_running_server() {
     let over = shop.json(&["erase", one, "--yes"]);
     assert_eq!((&over["state"], &over["erased"]), (&Value::from("done"), &Value::from(1)));
     assert!(shop.say(&["events", "show", one]).starts_with("exit 4"));
+    let metrics = ferry.get("/metrics").body;
+    assert!(metrics.lines().any(|line| line == "ferryhook_erased_total 21"), "{metrics}");
+    assert!(metrics.lines().any(|line| line.starts_with("ferryhook_erasures_running ")));
     ferry.stop();
     assert_eq!(shop.json(&["erase", "list"])["data"].as_array().unwrap().len(), 2);
 }

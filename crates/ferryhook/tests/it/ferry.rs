@@ -14,6 +14,8 @@ pub static BIRTHS: RwLock<()> = RwLock::new(());
 
 /// A server that does not answer in this time has failed the test.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// What whoever collects metrics has to send.
+pub const METRICS_TOKEN: &str = "of-the-collector";
 const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 
 pub struct Ferry {
@@ -42,7 +44,9 @@ impl Ferry {
 
     /// Starts on a free port and waits until it says where it listens.
     pub fn start_in(folder: impl AsRef<Path>, variables: &[(&str, &str)]) -> Self {
-        Self::start_as(command(folder).args(SERVE).envs(variables.iter().copied()))
+        let mut command = command(folder);
+        command.args(SERVE).env("FERRYHOOK_METRICS_TOKEN", METRICS_TOKEN);
+        Self::start_as(command.envs(variables.iter().copied()))
     }
 
     /// The same under `strace`, which writes down when the server meets the disk and the network.
@@ -71,7 +75,12 @@ impl Ferry {
     pub fn get(&self, path: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").unwrap();
+        let proof = match path {
+            "/metrics" => format!("authorization: Bearer {METRICS_TOKEN}\r\n"),
+            _ => String::new(),
+        };
+        let head = format!("GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{proof}\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         Answer::parse(&text)

@@ -7,7 +7,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 #![allow(clippy::needless_pass_by_value, reason = "what a test hands over it is done with")]
 
-mod api_client;
 mod client;
 mod destination;
 mod dice;
@@ -17,6 +16,7 @@ mod parcel;
 mod receiver;
 mod sender;
 mod stage;
+mod tables;
 mod way;
 
 mod accounts;
@@ -39,10 +39,12 @@ mod http2;
 mod idle;
 mod ingest;
 mod neighbours;
+mod one_store;
 mod proof;
 mod replay;
 mod rules;
 mod schema;
+mod seed_routes;
 mod signature;
 mod stopping;
 mod storage;

@@ -31,33 +31,14 @@ fn a_build_without_dynamodb_says_so() {
 }
 
 #[cfg(feature = "aws")]
-pub mod live {
-    use std::io::Write;
-
+mod live {
     use crate::ferry::{Ferry, run, show};
-
-    /// Settings for tables that nobody else has; without a server, says loudly that there is none.
-    pub fn settings(name: &str) -> Option<[(&'static str, String); 5]> {
-        let Ok(endpoint) = std::env::var("FERRYHOOK_TEST_DYNAMO") else {
-            // Not `eprintln`, which is shown only when a test fails.
-            let reason = format!("{name}: FERRYHOOK_TEST_DYNAMO is not set");
-            let _ = writeln!(std::io::stderr(), "\n!!! SKIPPED, NOT PASSED: {reason} !!!\n");
-            return None;
-        };
-        let prefix = format!("front-door-{}-{name}-", std::process::id());
-        Some([
-            ("DYNAMO_ENDPOINT", endpoint),
-            ("DYNAMO_TABLE_NAME", format!("{prefix}ledger")),
-            ("DYNAMO_TABLE_PREFIX", prefix),
-            ("FERRYHOOK_STORE", "dynamodb".into()),
-            ("FERRYHOOK_MASTER_KEY", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=".into()),
-        ])
-    }
+    use crate::tables::{as_variables, settings};
 
     #[test]
     fn tables_are_planned_made_once_and_served() {
         let Some(settings) = settings("tables") else { return };
-        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, &**value)).collect();
+        let settings = as_variables(&settings);
         let folder = tempfile::tempdir().unwrap();
         let schema = |arguments: &[&str]| {
             let output = run(&folder, &[&["schema"], arguments].concat(), &settings);

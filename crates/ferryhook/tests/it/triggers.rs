@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api_client::Client;
+use crate::client::Tenant;
 use crate::destination::Destination;
 
 fn text(value: &Value) -> &str {
@@ -16,7 +16,7 @@ fn order(number: u64) -> Value {
 /// Stored, told, recognised when it comes again, and still there after a crash.
 #[test]
 fn what_an_app_posts_is_stored_once() {
-    let mut client = Client::new();
+    let mut tenant = Tenant::new();
     let named = json!({
         "event_type": "order.paid",
         "event_id": "order-7",
@@ -24,24 +24,25 @@ fn what_an_app_posts_is_stored_once() {
         "metadata": { "correlation_id": "req-1" },
         "timestamp": "2026-01-31T12:00:00Z",
     });
-    let event = client.expect(201, "POST", "/v1/events", Some(&named));
+    let event = tenant.expect(201, "POST", "/v1/events", Some(&named));
     assert!(text(&event["eventId"]).starts_with("evt_"), "{event:#}");
     assert_eq!((&event["status"], &event["duplicate"]), (&json!("received"), &json!(false)));
     assert_eq!(event["payload"], named["payload"]);
     assert_eq!(event["timestamp"], "2026-01-31T12:00:00.000Z");
 
-    let again = client.expect(200, "POST", "/v1/events", Some(&named));
+    let again = tenant.expect(200, "POST", "/v1/events", Some(&named));
     assert_eq!((&again["eventId"], &again["duplicate"]), (&event["eventId"], &json!(true)));
 
-    client.kill_and_start_again();
+    tenant.end("KILL");
+    tenant.begin_again();
     let path = format!("/v1/events/{}", text(&event["eventId"]));
-    let story = client.get(&path);
+    let story = tenant.get(&path);
     assert_eq!((&story["origin"], &story["eventType"]), (&json!("trigger"), &json!("order.paid")));
     assert_eq!(story["metadata"], named["metadata"]);
     assert_eq!(story["occurredAt"], "2026-01-31T12:00:00.000Z");
     let body: Value = serde_json::from_str(text(&story["body"])).unwrap();
     assert_eq!(body, named["payload"]);
-    let again = client.expect(200, "POST", "/v1/events", Some(&named));
+    let again = tenant.expect(200, "POST", "/v1/events", Some(&named));
     assert_eq!(again["eventId"], event["eventId"], "also after a crash");
 }
 
@@ -49,10 +50,10 @@ fn what_an_app_posts_is_stored_once() {
 #[test]
 fn what_an_app_posts_goes_to_its_destinations() {
     let destination = Destination::kind();
-    let client = Client::new();
-    let first = client.expect(201, "POST", "/v1/events", Some(&order(1)));
+    let tenant = Tenant::new();
+    let first = tenant.expect(201, "POST", "/v1/events", Some(&order(1)));
     let source = text(&first["sourceId"]);
-    let outside = client.ferry.post(&format!("/in/{source}"), b"{}");
+    let outside = tenant.ferry.post(&format!("/in/{source}"), b"{}");
     assert_eq!(outside.status, 404, "only the API knows who posts: {outside:?}");
 
     let connection = json!({
@@ -62,22 +63,22 @@ fn what_an_app_posts_goes_to_its_destinations() {
         "filters": [{ "path": "body.number", "operator": "gte", "value": 2 }],
         "transform": { "type": "javascript", "code": "function transform(p){return {n:p.number}}" },
     });
-    client.post(&format!("/v1/sources/{source}/connections"), connection);
+    tenant.post(&format!("/v1/sources/{source}/connections"), connection);
     let plain = json!({ "name": "log", "destinationUrl": destination.url("log") });
-    client.post(&format!("/v1/sources/{source}/connections"), plain);
-    let event = client.expect(201, "POST", "/v1/events", Some(&order(2)));
+    tenant.post(&format!("/v1/sources/{source}/connections"), plain);
+    let event = tenant.expect(201, "POST", "/v1/events", Some(&order(2)));
     let mut bodies: Vec<_> =
         destination.wait_for(2).iter().map(|request| request.body().to_owned()).collect();
     bodies.sort();
     assert_eq!(bodies, [r#"{"n":2}"#, r#"{"number":2}"#]);
     let path = format!("/v1/events/{}", text(&event["eventId"]));
-    client.wait(&path, |story| story["status"] == "delivered");
+    tenant.wait(&path, |story| story["status"] == "delivered");
 }
 
 /// One that is wrong keeps none of the others out, and each is told.
 #[test]
 fn each_of_many_is_stored_by_itself() {
-    let client = Client::new();
+    let tenant = Tenant::new();
     let mut events: Vec<_> = (0..500).map(order).collect();
     events[3] = json!({ "eventType": "order", "payload": {} });
     events[70] =
@@ -86,7 +87,7 @@ fn each_of_many_is_stored_by_itself() {
     for twin in [498, 499] {
         events[twin]["eventId"] = json!("twin");
     }
-    let told = client.expect(200, "POST", "/v1/events", Some(&json!({ "events": events })));
+    let told = tenant.expect(200, "POST", "/v1/events", Some(&json!({ "events": events })));
     let told = told["data"].as_array().unwrap();
     let status = |place: usize| told[place]["status"].as_u64().unwrap();
     assert_eq!(told.len(), 500);
@@ -103,7 +104,7 @@ fn each_of_many_is_stored_by_itself() {
     let mut stored = 0;
     let mut path = "/v1/events?type=order.paid&limit=100".to_owned();
     loop {
-        let page = client.get(&path);
+        let page = tenant.get(&path);
         stored += page["data"].as_array().unwrap().len();
         let Some(cursor) = page["cursor"].as_str() else { break };
         path = format!("/v1/events?type=order.paid&limit=100&cursor={cursor}");
@@ -114,10 +115,10 @@ fn each_of_many_is_stored_by_itself() {
 /// A request that is repeated brings nothing twice, whatever the answer to the first one was.
 #[test]
 fn a_repeated_request_is_recognised() {
-    let client = Client::new();
+    let tenant = Tenant::new();
     let post = |body: &str, kind: &str| {
         let headers = format!("idempotency-key: once\r\ncontent-type: {kind}\r\n");
-        client.call_with("POST", "/v1/events", &headers, body)
+        tenant.program.send("POST", "/v1/events", &headers, body)
     };
     let lines = format!("{}\n{}\n", order(1), order(2));
     let first = post(&lines, "application/x-ndjson").json();

@@ -7,9 +7,8 @@ use ferryhook_core::{Id, Source};
 use ferryhook_store::{Slice, Window};
 use serde_json::{Value, json};
 
-use crate::api_client::Client;
+use crate::client::Tenant;
 use crate::destination::Destination;
-use crate::ferry::Ferry;
 use crate::storage::{DATA, look};
 
 const ROUND: u64 = 40;
@@ -58,71 +57,58 @@ impl Recount {
     }
 }
 
-fn end(client: &mut Client, signal: &str) {
-    client.ferry.signal(signal);
-    client.ferry.wait();
-}
-
-fn begin(client: &mut Client) {
-    let variables = [
-        ("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8"),
-        ("FERRYHOOK_API_REQUESTS_PER_MINUTE", "0"),
-    ];
-    client.ferry = Ferry::start_in(&client.folder, &variables);
-}
-
 /// After a clean stop the numbers are those of the events, to the last one. After SIGKILL only
 /// what was counted since the last flush may be missing, and nothing is counted twice.
 #[test]
 fn the_numbers_are_those_of_the_events() {
     let destination = Destination::kind();
-    let mut client = Client::new();
-    let source = client.post("/v1/sources", json!({ "name": "shop", "provider": "stripe" }));
+    let mut tenant = Tenant::new();
+    let source = tenant.post("/v1/sources", json!({ "name": "shop", "provider": "stripe" }));
     let id = source["sourceId"].as_str().unwrap().to_owned();
     let there = json!({ "name": "there", "destinationUrl": destination.url("") });
-    let there = client.post(&format!("/v1/sources/{id}/connections"), there);
+    let there = tenant.post(&format!("/v1/sources/{id}/connections"), there);
     let connection = there["connectionId"].as_str().unwrap().to_owned();
     let path = format!("/in/{id}");
-    let data = client.folder.path().join(DATA);
+    let data = tenant.folder.path().join(DATA);
     let of_source = format!("/v1/sources/{id}/analytics");
-    let post = |client: &Client, number: u64| {
+    let post = |tenant: &Tenant, number: u64| {
         let body = format!(r#"{{"id":"evt_{number}","object":"event","type":"order.paid"}}"#);
-        assert_eq!(client.ferry.post(&path, body.as_bytes()).status, 200);
+        assert_eq!(tenant.ferry.post(&path, body.as_bytes()).status, 200);
     };
     for number in 0..ROUND {
-        post(&client, number);
+        post(&tenant, number);
     }
-    (0..5).for_each(|number| post(&client, number));
-    client.wait(&format!("/v1/connections/{connection}"), |shown| shown["deliveryCount"] == ROUND);
-    end(&mut client, "TERM");
+    (0..5).for_each(|number| post(&tenant, number));
+    tenant.wait(&format!("/v1/connections/{connection}"), |shown| shown["deliveryCount"] == ROUND);
+    tenant.end("TERM");
     let stored = Recount::of(&data, id.parse().unwrap());
     assert_eq!((stored.events, stored.duplicates), (ROUND, 5));
-    begin(&mut client);
-    assert_eq!(Recount::told(&client.get(&of_source)["totals"]), stored);
-    let overview = client.get("/v1/analytics/overview");
+    tenant.begin_again();
+    assert_eq!(Recount::told(&tenant.get(&of_source)["totals"]), stored);
+    let overview = tenant.get("/v1/analytics/overview");
     assert_eq!(Recount::told(&overview["totals"]), stored);
     assert_eq!(overview["topSources"][0]["sourceId"], json!(id));
     assert_eq!(overview["totals"]["statusCodes"], json!({ "200": stored.attempts }));
-    let of_connection = client.get(&format!("/v1/connections/{connection}/analytics"));
+    let of_connection = tenant.get(&format!("/v1/connections/{connection}/analytics"));
     assert_eq!(of_connection["totals"]["delivered"], stored.delivered);
-    let day = &client.get("/v1/usage")["data"][0];
+    let day = &tenant.get("/v1/usage")["data"][0];
     assert_eq!((&day["events"], &day["activeSources"]), (&json!(ROUND), &json!(1)));
     assert!(day["apiCalls"].as_u64().unwrap() >= 3, "{day}");
 
     // Of the first half it is known that it was flushed; of the second nothing is.
     for number in ROUND..2 * ROUND {
-        post(&client, number);
+        post(&tenant, number);
     }
     let flushed = |shown: &Value| shown["totals"]["events"] == 2 * ROUND;
-    client.wait(&of_source, flushed);
+    tenant.wait(&of_source, flushed);
     for number in 2 * ROUND..3 * ROUND {
-        post(&client, number);
+        post(&tenant, number);
     }
-    end(&mut client, "KILL");
+    tenant.end("KILL");
     let stored = Recount::of(&data, id.parse().unwrap());
     assert_eq!(stored.events, 3 * ROUND, "what was answered is there");
-    begin(&mut client);
-    let told = Recount::told(&client.get(&of_source)["totals"]);
+    tenant.begin_again();
+    let told = Recount::told(&tenant.get(&of_source)["totals"]);
     assert!((2 * ROUND..=3 * ROUND).contains(&told.events), "{told:?}, {stored:?}");
 }
 
@@ -138,7 +124,7 @@ mod two_servers {
     use serde_json::json;
 
     use crate::ferry::{Answer, Ferry, run, show};
-    use crate::schema::live;
+    use crate::tables;
 
     const EVENTS_MAX: u64 = 150;
     const SOURCES_MAX: u32 = 4;
@@ -174,7 +160,7 @@ mod two_servers {
     /// Both under load: what the plan has is let in, and nothing beyond.
     #[test]
     fn a_plan_holds_over_two_servers() {
-        let Some(settings) = live::settings("quota") else { return };
+        let Some(settings) = tables::settings("quota") else { return };
         let mut settings: Vec<_> = settings.iter().map(|(name, value)| (*name, &**value)).collect();
         // The same place in the same server as we ourselves see it.
         let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"];

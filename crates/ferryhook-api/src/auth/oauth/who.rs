@@ -66,7 +66,7 @@ async fn look(
     let mut details = Map::new();
     details.insert("platform".to_owned(), word(at).into());
     let deed = Deed { event_type: "identity_linked", resource: "user", id: &id, details };
-    let store = visit.noting(app, user.default_account_id, Some(user.id), deed);
+    let store = visit.noting_at_home(app, &user, deed).await?;
     let mut tries = Tries::default();
     loop {
         let linked = user.record.clone().with_identity(at, &somebody.id);

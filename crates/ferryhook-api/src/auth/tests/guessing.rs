@@ -79,3 +79,50 @@ async fn guesses_are_slowed_down() {
     stranger.log_in(PASSWORD).await.expect(200);
     stranger.another().log_in("wrong horse 9").await.expect(401);
 }
+
+/// What takes time is bcrypt: it runs as often whoever is asked for, and whatever is typed.
+#[tokio::test]
+async fn signing_in_costs_as_much_for_nobody() {
+    let (browser, _) = Browser::signed_up().await;
+    let mut stranger = browser.another();
+    let users = browser.app.store.users();
+    let work = async |browser: &mut Browser, email: &str, password: &str| {
+        let before = browser.app.auth.passwords.work_done();
+        let body = json!({ "email": email, "password": password });
+        browser.post("/v1/auth/login", body).await.expect(401);
+        browser.app.auth.passwords.work_done() - before
+    };
+    let long = "x".repeat(1000);
+    for email in [EMAIL, "nobody@example.com", "not an address"] {
+        for password in ["wrong horse 9", "", &long] {
+            assert_eq!(work(&mut stranger, email, password).await, 1, "{email} {password:.9}");
+        }
+    }
+    // Nor does it for somebody who signs in elsewhere, or not at all any more.
+    let was = users.find_holder(EMAIL).await.unwrap().unwrap();
+    let without = User { password_hash: None, ..was.record.clone() };
+    let was = users.replace(&was, without).await.unwrap();
+    assert_eq!(work(&mut stranger, EMAIL, PASSWORD).await, 1);
+    let gone = User { status: Status::Suspended, ..was.record.clone() };
+    users.replace(&was, gone).await.unwrap();
+    assert_eq!(work(&mut stranger, EMAIL, PASSWORD).await, 1);
+}
+
+/// Each departure is kept for ten minutes.
+#[tokio::test]
+async fn leaving_for_a_platform_has_a_pace() {
+    let (app, clock) = server();
+    let mut browser = Browser::of(&app);
+    for place in 0..60 {
+        let path = ["/v1/auth/github", "/v1/auth/google"][place % 2];
+        assert_ne!(browser.get(path).await.status, 429, "{place}");
+    }
+    let said = browser.get("/v1/auth/github").await;
+    assert!(said.headers.contains_key("retry-after"));
+    assert_eq!(said.expect(429)["code"], "RATE_LIMITED");
+    // Neither another address nor, after a while, the same one is concerned.
+    let mut other = Browser { address: [192, 0, 2, 8].into(), ..browser.clone() };
+    assert_ne!(other.get("/v1/auth/github").await.status, 429);
+    clock.advance(Duration::from_secs(20 * 60));
+    assert_ne!(browser.get("/v1/auth/github").await.status, 429);
+}

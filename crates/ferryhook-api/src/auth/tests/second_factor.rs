@@ -104,6 +104,7 @@ async fn taking_it_off_needs_both() {
     browser.post(path, with("wrong horse 9", &right)).await.expect(403);
     browser.post(path, with(PASSWORD, "000000")).await.expect(403);
     browser.post(path, with(PASSWORD, &right)).await.expect(204);
+    assert_eq!(browser.app.auth.mail.kept()[0].1.subject, "The second factor is off");
     browser.another().log_in(PASSWORD).await.expect(200)["accessToken"].as_str().unwrap();
     browser.post(path, with(PASSWORD, &right)).await.expect(409);
 }
@@ -114,4 +115,67 @@ async fn it_is_on_once() {
     browser.post("/v1/auth/totp", json!({})).await.expect(409);
     let right = json!({ "code": code(&browser, &secret) });
     browser.post("/v1/auth/totp/confirm", right).await.expect(409);
+}
+
+/// Whoever found a browser open, or a token, does not thereby decide how its owner signs in.
+#[tokio::test]
+async fn turning_it_on_needs_proof_once_more() {
+    let (mut browser, clock) = Browser::signed_up().await;
+    let path = "/v1/auth/totp";
+    let confirm = "/v1/auth/totp/confirm";
+    clock.advance(Duration::from_secs(11 * 60));
+    browser.post(path, json!({})).await.expect(403);
+    browser.call("POST", path, None, &[]).await.expect(403);
+    browser.post(path, json!({ "password": "wrong horse 9" })).await.expect(403);
+    let offer = browser.post(path, json!({ "password": PASSWORD })).await.expect(201);
+    let secret = offer["secret"].as_str().unwrap().to_owned();
+    let with = |code: &str, password: &str| json!({ "code": code, "password": password });
+    let right = code(&browser, &secret);
+    browser.post(confirm, json!({ "code": right })).await.expect(403);
+    browser.post(confirm, with(&right, "wrong horse 9")).await.expect(403);
+    browser.post(confirm, with(&right, PASSWORD)).await.expect(200);
+}
+
+/// Just after signing in nobody is asked twice.
+#[tokio::test]
+async fn a_fresh_sign_in_is_proof_enough() {
+    let (browser, clock) = Browser::signed_up().await;
+    clock.advance(Duration::from_secs(60 * 60));
+    let mut phone = browser.another();
+    phone.log_in(PASSWORD).await.expect(200);
+    clock.advance(Duration::from_secs(9 * 60));
+    phone.call("POST", "/v1/auth/totp", None, &[]).await.expect(201);
+}
+
+/// Sessions that began without it are no way around it.
+#[tokio::test]
+async fn turning_it_on_ends_other_sessions_and_is_told() {
+    let (mut browser, _) = Browser::signed_up().await;
+    let mut other = browser.another();
+    other.log_in(PASSWORD).await.expect(200);
+    let offer = browser.post("/v1/auth/totp", json!({})).await.expect(201);
+    let right = json!({ "code": code(&browser, offer["secret"].as_str().unwrap()) });
+    browser.post("/v1/auth/totp/confirm", right).await.expect(200);
+    other.get("/v1/auth/me").await.expect(401);
+    other.refresh().await.expect(401);
+    assert_eq!(browser.get("/v1/auth/me").await.expect(200)["twoFactorEnabled"], true);
+    browser.refresh().await.expect(200);
+    let letters = browser.app.auth.mail.kept();
+    assert_eq!(letters[0].1.subject, "A second factor is on");
+    assert_eq!(letters[0].1.to, EMAIL);
+}
+
+/// Without a password it is the sign-in that has to be new.
+#[tokio::test]
+async fn one_without_a_password_signs_in_again() {
+    let (mut browser, clock) = Browser::signed_up().await;
+    let users = browser.app.store.users();
+    let was = users.find_holder(EMAIL).await.unwrap().unwrap();
+    let now = ferryhook_core::User { password_hash: None, ..was.record.clone() };
+    users.replace(&was, now).await.unwrap();
+    clock.advance(Duration::from_secs(11 * 60));
+    browser.post("/v1/auth/totp", json!({})).await.expect(403);
+    browser.post("/v1/auth/totp", json!({ "password": "" })).await.expect(403);
+    let new = json!({ "newPassword": "another horse 8" });
+    browser.post("/v1/auth/change-password", new).await.expect(403);
 }

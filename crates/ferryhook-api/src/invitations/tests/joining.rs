@@ -171,3 +171,26 @@ async fn a_person_chooses_the_account_of_requests_that_name_none() {
     let whoami = as_person(&other, "GET", "/v1/whoami", None).await.expect(200);
     assert_eq!(whoami["accountId"], json!(other.account.id));
 }
+
+/// The words are for the one who was invited; to others there is no such invitation.
+#[tokio::test]
+async fn nobody_joins_a_suspended_account() {
+    let trial = Trial::new().await;
+    let other = trial.neighbour().await;
+    let made = trial.invites("two@example.com", "member").await.expect(201);
+    let new = trial.invites("new@example.com", "member").await.expect(201);
+    let accounts = trial.app.store.accounts();
+    let was = accounts.find(trial.account.id).await.unwrap().unwrap();
+    let suspended = ferryhook_core::account::Status::Suspended;
+    let was = accounts.set_status(&was, suspended).await.unwrap();
+    let said = accept(&other, &made["token"]).await.expect(403);
+    assert_eq!(said["code"], "ACCOUNT_SUSPENDED");
+    assert!(said["detail"].as_str().unwrap().contains("nobody can join it now"), "{said}");
+    accept(&other, &new["token"]).await.expect(404);
+    let app = letting_in(&trial.app, Signup::Invite);
+    let said = sign_up(&trial, &app, "new@example.com", Some(&new["token"])).await.expect(403);
+    assert_eq!(said["code"], "ACCOUNT_SUSPENDED");
+    accounts.set_status(&was, ferryhook_core::account::Status::Active).await.unwrap();
+    accept(&other, &made["token"]).await.expect(200);
+    sign_up(&trial, &app, "new@example.com", Some(&new["token"])).await.expect(201);
+}

@@ -1,19 +1,14 @@
 //! What must hold for every route, also for the one that is added tomorrow.
 
-use std::collections::HashMap;
-
 use ferryhook_core::key::Permissions;
-use ferryhook_core::rejection::Cause;
-use ferryhook_core::{Id, Replay, samples};
 use serde_json::{Value, json};
 
 use crate::route::{Access, Route};
 use crate::router::routes;
 use crate::trial::{Said, Trial};
-use crate::{events, rejections};
 
 /// An address with an id of the right sort in place of each name, which nothing has.
-fn address(route: &Route, id: impl Fn(&str) -> String) -> String {
+pub(super) fn address(route: &Route, id: impl Fn(&str) -> String) -> String {
     let mut before = "";
     let parts = route.path.split('/').map(|part| {
         let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
@@ -47,17 +42,17 @@ fn prefix(noun: &str) -> &'static str {
     }
 }
 
-fn missing(noun: &str) -> String {
+pub(super) fn missing(noun: &str) -> String {
     format!("{}0000000000000000", prefix(noun))
 }
 
 /// Something to send, for the routes that take a body.
-fn body(route: &Route) -> Option<Value> {
+pub(super) fn body(route: &Route) -> Option<Value> {
     route.is_mutating().then(|| json!({}))
 }
 
 /// The answer without what is different each time.
-fn comparable(said: &Said) -> (u16, Value, Vec<(String, String)>) {
+pub(super) fn comparable(said: &Said) -> (u16, Value, Vec<(String, String)>) {
     let mut body: Value = serde_json::from_str(&said.text).unwrap_or(Value::Null);
     if let Some(fields) = body.as_object_mut() {
         fields.remove("requestId");
@@ -127,92 +122,6 @@ async fn nonsense_in_an_address_is_not_found() {
                 let asked = ask(address(&route, |_| nonsense.to_owned())).await;
                 assert_eq!(asked, known, "{route:?} {nonsense}");
             }
-        }
-    }
-}
-
-/// What an account has, by the name that stands for it in addresses.
-async fn belongings(trial: &Trial) -> HashMap<&'static str, String> {
-    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
-    let source = trial.post("/v1/sources", json!({"name": "theirs"})).await.expect(201);
-    let source_id = text(&source["sourceId"]);
-    let path = format!("/v1/sources/{source_id}/connections");
-    let there = json!({"name": "there", "destinationUrl": "https://example.com/"});
-    let connection = trial.post(&path, there).await.expect(201);
-    let source = trial.app.store.sources().find(source_id.parse().unwrap()).await.unwrap().unwrap();
-    let event = events::tests::arrived(trial, &source, 1, |_| {}).await;
-    let rejection = rejections::tests::refused(trial, &source, 1, Cause::Signature).await;
-    let replay =
-        Replay { id: Id::new(&trial.app.env), account_id: trial.account.id, ..samples::replay() };
-    trial.app.store.replays().create(&replay).await.unwrap();
-    let erasure = json!({"eventIds": [event.id]});
-    let erasure = trial.post("/v1/erasures", erasure).await.expect(202);
-    let account = trial.account.id.to_string();
-    let path = format!("/v1/accounts/{account}/invitations");
-    let guest = json!({"email": "guest@example.com", "role": "viewer"});
-    let invitation = trial.post(&path, guest).await.expect(201);
-    let child = json!({"accountName": "child", "accountType": "division"});
-    let child = trial.post("/v1/accounts", child).await.expect(201);
-    let keys = trial.get("/v1/api-keys").await.expect(200);
-    HashMap::from([
-        ("sourceId", source_id),
-        ("connectionId", text(&connection["connectionId"])),
-        ("eventId", event.id.to_string()),
-        ("rejectionId", rejection.id.to_string()),
-        ("replayId", replay.id.to_string()),
-        ("erasureId", text(&erasure["erasureId"])),
-        ("accountId", account),
-        ("childId", text(&child["accountId"])),
-        ("userId", trial.user.id.to_string()),
-        ("invitationId", text(&invitation["invitationId"])),
-        ("keyId", text(&keys["data"][0]["keyId"])),
-        // Those live where events are delivered, which is not here.
-        ("cliSessionId", "lsn_0000000000000001".to_owned()),
-    ])
-}
-
-/// A body that is understood, so that the id decides what is answered.
-fn understood(route: &Route) -> Option<Value> {
-    match route.operation {
-        "connections.create" => {
-            Some(json!({"name": "a", "destinationUrl": "https://example.com/"}))
-        }
-        "invitations.create" => Some(json!({"email": "a@example.com", "role": "viewer"})),
-        "members.update" => Some(json!({"role": "viewer"})),
-        "rejections.readmit" => Some(json!({"rejectionIds": [missing("rejectionId")]})),
-        "connections.test" => Some(json!({"sample": {"body": "{}"}})),
-        "cliSessions.report" => Some(json!({"results": []})),
-        "connections.whatIf" => Some(json!({"rules": {}})),
-        _ => body(route),
-    }
-}
-
-/// For every route: whoever asks for what a neighbour has is told what they are told of something
-/// that does not exist, byte for byte.
-#[tokio::test]
-async fn what_a_neighbour_has_is_like_what_nobody_has() {
-    let trial = Trial::new().await;
-    let neighbour = trial.neighbour().await;
-    let theirs = belongings(&neighbour).await;
-    let at_theirs = |name: &str| {
-        theirs.get(name).cloned().unwrap_or_else(|| panic!("a neighbour needs a {name}"))
-    };
-    for route in routes() {
-        let Access::Role(_) = route.access else { continue };
-        if !route.path.contains('{') {
-            continue;
-        }
-        let method = route.method.as_str();
-        let ask = async |path: String| {
-            comparable(&trial.call(method, &path, understood(&route), &[]).await)
-        };
-        let foreign = ask(address(&route, at_theirs)).await;
-        assert_eq!(foreign, ask(address(&route, missing)).await, "{route:?}");
-        assert!(matches!(foreign.0, 403 | 404), "{route:?}: {foreign:?}");
-        // Not because it is not there: its owner is told otherwise.
-        if !route.is_mutating() && !route.path.contains("cliSessionId") {
-            let own = neighbour.call(method, &address(&route, at_theirs), None, &[]).await;
-            assert!(own.status.is_success() || own.status == 503, "{route:?}: {}", own.text);
         }
     }
 }

@@ -117,6 +117,7 @@ impl Owner {
             level: 0,
             status: account::Status::Active,
             child_count: 0,
+            key_count: None,
             user_id: self.user,
             created_at: self.now,
             updated_at: self.now,

@@ -112,3 +112,25 @@ fn letters_open_the_door() {
     post.letter("Your password was changed");
     ferry.stop();
 }
+
+/// Of a mail server that is slow, or does not answer at all, a stop waits for as long as it has
+/// time. What was then not sent is told, by its number.
+#[test]
+fn letters_under_way_are_not_forgotten_at_a_stop() {
+    let (calls, called) = std::sync::mpsc::channel();
+    let silent = crate::destination::meet(move |stream| calls.send(stream).unwrap());
+    let url = format!("smtp://{silent}");
+    let ferry = Ferry::start_with(&[
+        ("FERRYHOOK_SIGNUP", "open"),
+        ("SMTP_URL", &url),
+        ("MAIL_FROM", "Ferryhook <ferryhook@example.com>"),
+    ]);
+    for place in 0..2 {
+        Person::at(&ferry).sign_up(&format!("ada{place}@example.com")).expect(202);
+    }
+    // Both are under way; neither is answered.
+    let _lines = [called.recv().unwrap(), called.recv().unwrap()];
+    let log = ferry.last_log();
+    let mut lines = log.lines().filter(|line| line.contains("letters were not sent"));
+    assert!(lines.any(|line| line.contains("\"letters\":2")), "{log}");
+}
