@@ -44,9 +44,9 @@ pub const TIMEOUT_MS_MAX: u32 = 30_000;
 pub const ERROR_CHARACTERS_KEPT: usize = 200;
 
 /// What people may write into a source or a connection. One source with all its connections is
-/// one commit, with room for the line in the audit log.
+/// one commit, with room for the line in the audit log and the head of its chain.
 pub const NAME_CHARACTERS_MAX: usize = 100;
-pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 2;
+pub const CONNECTIONS_PER_SOURCE_MAX: usize = batch::ACTIONS_MAX - 3;
 pub const URL_BYTES_MAX: usize = 2048;
 pub const SECRET_BYTES_MAX: usize = 1024;
 pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;
@@ -71,7 +71,7 @@ pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
 /// A replay of many events: those it may name, how fast it goes, how long it is remembered after
 /// its end, and how many of an account may wait for their turn.
 pub const REPLAY_IDS_MAX: usize = 10_000;
-pub const REPLAY_CONNECTIONS_MAX: usize = 98;
+pub const REPLAY_CONNECTIONS_MAX: usize = 97;
 pub const REPLAY_RATE_DEFAULT: u32 = 100;
 pub const REPLAY_RATE_MAX: u32 = 1_000;
 pub const REPLAY_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -93,7 +93,7 @@ pub const MANIFEST_DEPTH_MAX: usize = 32;
 /// path of all beneath it, so as many as fit into one commit may have to be renamed together.
 pub const ACCOUNT_LEVELS_MAX: u16 = 8;
 pub const ACCOUNT_CHILDREN_MAX: u32 = 1_000;
-pub const ACCOUNTS_RENAMED_MAX: usize = batch::ACTIONS_MAX - 2;
+pub const ACCOUNTS_RENAMED_MAX: usize = batch::ACTIONS_MAX - 3;
 /// What people may keep beside an account.
 pub const ACCOUNT_SETTINGS_BYTES_MAX: usize = 16 * 1024;
 
@@ -110,3 +110,20 @@ pub const KEY_USE_NOTED_EVERY: Duration = Duration::from_secs(60);
 /// Exceptions to a member's role.
 pub const EXCEPTIONS_MAX: usize = 100;
 pub const EMAIL_BYTES_MAX: usize = 254;
+
+/// Hooks of an account, also under a plan without a limit: each is a way of every source, which
+/// with their event must fit into one commit. How often a hook may fail in a row before it stops.
+pub const HOOKS_PER_ACCOUNT_MAX: usize = 20;
+pub const HOOK_FAILURES_MAX: u32 = 50;
+pub const HOOK_HEADERS_MAX: usize = 32;
+
+/// What people are told about: how many at once, and for how long it is kept.
+pub const NOTIFIED_MAX: usize = 50;
+pub const NOTIFICATION_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long an alert is remembered that is over, and how soon the same may fire again.
+pub const ALERT_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const ALERT_PAUSE: Duration = Duration::from_secs(5 * 60);
+pub const ALERT_FAILURES_MAX: u32 = 10_000;
+pub const ALERT_WINDOW_MINUTES_MAX: u64 = 7 * 24 * 60;
+/// Faults of an audit log that are told one by one.
+pub const AUDIT_FAULTS_TOLD: usize = 100;

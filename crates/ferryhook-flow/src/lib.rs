@@ -7,7 +7,7 @@
 //! who carries it ([`courier`]), in the `shape` that a transform gave it ([`scripts`]), with the
 //! `credentials` that its destination wants, through an `attempt`; what sends it once more
 //! ([`replay`], [`dead_letters`]) and what makes it gone for good ([`erase`]); the periodic look for what
-//! nobody has in hand (`sweep`); and for people why all of this happened ([`explain`]). None of it
+//! nobody has in hand (`sweep`); what people are told of it (`signals`); and for people why all of this happened ([`explain`]). None of it
 //! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
 //! store.
 
@@ -28,6 +28,7 @@ pub mod explain;
 pub mod replay;
 pub mod scripts;
 mod shape;
+mod signals;
 mod sweep;
 
 pub mod feed;
@@ -45,3 +46,4 @@ pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};
 pub use replay::{ReplayError, Replayed};
 pub use routes::{Route, Routes, Way};
+pub use signals::Alarm;

@@ -112,3 +112,11 @@ pub const TOKENS_MAX: usize = 4096;
 pub const TOKEN_MARGIN: Duration = Duration::from_secs(60);
 /// Until a token endpoint is asked again after it failed, or for another token.
 pub const TOKEN_PAUSE: Duration = Duration::from_millis(500);
+
+/// Outcomes that wait to be counted for alerts, and connections whose alerts are known by heart.
+pub const SIGNALS_MAX: usize = 16 * 1024;
+pub const CONNECTIONS_KNOWN_MAX: usize = 64 * 1024;
+/// How long settings of alerts are taken for true, and alerts where other processes fire them too.
+pub const ALERT_FRESH_FOR: Duration = Duration::from_secs(30);
+/// How often the calls of hooks are written to their records.
+pub const CALLS_FLUSH_EVERY: Duration = Duration::from_secs(5);

@@ -47,10 +47,13 @@ pub enum Kind {
     TokenKey = 26,
     Invitation = 27,
     Erasure = 28,
+    /// Of an audit log: its last line.
+    AuditHead = 30,
+    Alert = 31,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 28] = [
+    pub const ALL: [Kind; 30] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -79,6 +82,8 @@ impl Kind {
         Kind::TokenKey,
         Kind::Invitation,
         Kind::Erasure,
+        Kind::AuditHead,
+        Kind::Alert,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -119,6 +124,8 @@ impl Kind {
             Self::TokenKey => "token key",
             Self::Invitation => "invitation",
             Self::Erasure => "erasure",
+            Self::AuditHead => "audit head",
+            Self::Alert => "alert",
         }
     }
 
@@ -127,6 +134,7 @@ impl Kind {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
+            Self::AuditHead | Self::Alert => Table::Main,
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

@@ -76,7 +76,7 @@ pub(super) async fn delete(
         let deed = details(Some(&logged(&view)), None::<&Map>);
         let store = caller.noting(app, "source_deleted", "source", id.as_str(), deed);
         // One commit, unless there is more than fits beside the line in the log.
-        for edits in edits.chunks(limits::batch::ACTIONS_MAX - 1) {
+        for edits in edits.chunks(limits::batch::ACTIONS_MAX - 2) {
             match store.sources().edit(edits).await {
                 Ok(()) => ring(app, edits),
                 Err(error) if error.is_refused() && tries < TRIES_MAX => {

@@ -85,6 +85,8 @@ fn full() -> Vec<Sample> {
         sample(&samples::token_key()),
         sample(&samples::invitation()),
         sample(&samples::erasure()),
+        sample(&samples::audit_head()),
+        sample(&samples::alert()),
     ]
 }
 
@@ -120,6 +122,7 @@ fn variations() -> Vec<Sample> {
             },
             ..samples::replay()
         }),
+        sample(&samples::alert().again(samples::UPDATED)),
         sample(&samples::erasure().cancel(samples::UPDATED)),
         sample(&samples::erasure().looked_through(samples::UPDATED)),
         sample(&samples::erasure().looked_through(samples::UPDATED).scrubbed(samples::UPDATED)),
@@ -379,6 +382,8 @@ fn keys_are_those_the_tables_document() {
             "TOKENKEYS 2026-01-01T00:00:00.000Z#0123456789abcdef",
             "ACC#acc_0000000000000001 INV#inv_0000000000000001",
             "ACC#acc_0000000000000001 ERASE#era_-OhqqeV-00000001",
+            "ACC#acc_0000000000000001 AUDIT",
+            "ACC#acc_0000000000000001 ALERT#conn_0000000000000001",
         ]
     );
 }
@@ -418,6 +423,7 @@ fn index_keys_are_those_the_tables_document() {
             "ActivityUser usr_0000000000000001 1767225600",
             "ActivityType source_created 1767225600",
             "HookActive acc_0000000000000001 1",
+            "HookLanes 7 hook_0000000000000001",
             "NotificationUnread usr_0000000000000001 1#1767225600",
             "UsageDate 2026-01-01 acc_0000000000000001",
             "PlanCatalogue plans pro",
@@ -425,6 +431,7 @@ fn index_keys_are_those_the_tables_document() {
             "Due REPLAYS 1767229200000",
             "AccountStatus acc_0000000000000001 accepted",
             "SourceOrConnectionById ERASURES era_-OhqqeV-00000001",
+            "SourceOrConnectionById ALERTS acc_0000000000000001#conn_0000000000000001",
         ]
     );
 }

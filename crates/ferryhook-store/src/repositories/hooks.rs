@@ -2,10 +2,11 @@
 
 use ferryhook_core::{Account, Hook, Id};
 
-use super::{Slice, only};
+use super::{Announcement, Slice, only};
+use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
-use crate::records::hook;
+use crate::records::{Shard, hook};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -54,6 +55,26 @@ impl Hooks<'_> {
 
     pub async fn replace(&self, was: &Stored<Hook>, now: Hook) -> Result<Stored<Hook>, StoreError> {
         self.0.replace(was, now).await
+    }
+
+    /// Of all accounts: for whoever looks after the queues of their deliveries.
+    pub async fn list_lanes(
+        &self,
+        shard: Shard,
+        slice: Slice,
+    ) -> Result<Page<Stored<Hook>>, StoreError> {
+        let query = Query::index(Kind::Hook, Index::HookLanes, shard.partition());
+        self.0.list(slice.of(query)).await
+    }
+
+    /// Turns it off, and says so.
+    pub async fn disable(
+        &self,
+        was: &Stored<Hook>,
+        now: &Hook,
+        announcement: &Announcement,
+    ) -> Result<(), StoreError> {
+        self.0.commit(Batch::new().replace(was, now).announcing(announcement)).await
     }
 
     pub async fn delete(&self, was: &Stored<Hook>) -> Result<(), StoreError> {

@@ -298,6 +298,8 @@ const NAMES: &[&str] = &[
     "wrapped",
     "masterId",
     "formerMasterIds",
+    // The chain of the audit log
+    "lineNumber",
 ];
 
 #[cfg(test)]

@@ -94,6 +94,8 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::TokenKey => as_a::<ferryhook_core::TokenKey>(row),
         Kind::Invitation => as_a::<ferryhook_core::Invitation>(row),
         Kind::Erasure => as_a::<ferryhook_core::Erasure>(row),
+        Kind::AuditHead => as_a::<ferryhook_core::AuditHead>(row),
+        Kind::Alert => as_a::<ferryhook_core::Alert>(row),
     }
 }
 
