@@ -32,3 +32,7 @@ pub const REASONS_MAX: usize = 20;
 pub const CLAIM_KEY_BYTES_MAX: usize = 512;
 pub const CLAIM_LEASE_SECONDS_MAX: u32 = 12 * 60 * 60;
 pub const CLAIM_KEPT_SECONDS_MAX: u32 = 90 * 24 * 60 * 60;
+
+/// Lines of the audit log that one call checks, and examples of a hook's events.
+pub const VERIFIED_MAX: usize = 10_000;
+pub const SAMPLES_MAX: usize = 3;

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use ferryhook_core::event::Status;
 use ferryhook_core::limits::{REPLAY_RATE_DEFAULT, REPLAY_RATE_MAX};
 use ferryhook_core::rejection::Cause;
-use ferryhook_core::{Event, Id, Rejection};
+use ferryhook_core::{Account, Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
@@ -65,6 +65,9 @@ pub enum Command {
     /// Look at what was given up, and process it once more.
     #[command(subcommand)]
     DeadLetters(DeadLettersCommand),
+    /// Look after the audit log.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Verify and sign requests as providers do, without a server.
     #[command(subcommand)]
     Signature(SignatureCommand),
@@ -111,6 +114,27 @@ pub struct Apply {
     /// Delete sources and connections that the file does not name.
     #[arg(long)]
     pub prune: bool,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Check that the audit log is what was written: no line changed, removed, put in or moved.
+    ///
+    /// Every log of the installation, or that of one account. Exits with 1 when something is
+    /// wrong, and says which line and why.
+    Verify(AuditVerify),
+}
+
+#[derive(Debug, Args)]
+pub struct AuditVerify {
+    /// Only the log of this account.
+    #[arg(long, value_name = "ID")]
+    pub account: Option<Id<Account>>,
     /// Say it as JSON.
     #[arg(long)]
     pub json: bool,

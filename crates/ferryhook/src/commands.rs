@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod apply;
+mod audit;
 mod backup;
 mod bench;
 mod columns;
@@ -47,6 +48,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Replay(asked) => return replay::run(&asked),
         Command::Erase(asked) => return erase::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
+        Command::Audit(command) => return audit::run(&command),
         Command::Signature(command) => signature::run(&command)?,
         Command::Keys(KeysCommand::RotateMaster(asked)) => keys::rotate_master(&asked)?,
         Command::Backup(asked) => backup::run(&asked)?,

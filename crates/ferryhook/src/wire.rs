@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use ferryhook_api::auth::{self, Auth, Surroundings};
 use ferryhook_api::cursors::Cursors;
+use ferryhook_api::digests::Digests;
 use ferryhook_api::limiter::Limiter;
 use ferryhook_api::mail::{Mailer, mailbox};
 use ferryhook_api::{App, Readiness, router};
@@ -96,6 +97,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let auth = Arc::new(auth(config, &store, &env, &tasks, purpose)?);
+    letters(config, &store, &env, &auth, &courier, &tasks);
     let app = App {
         env: env.clone(),
         store: store.clone(),
@@ -157,6 +159,33 @@ fn auth(
     let (store, env, tasks) = (store.clone(), env.clone(), tasks.clone());
     let outbound = Arc::new(client);
     Ok(Auth::new(settings, Surroundings { store, env, tasks, mail, outbound, guard }))
+}
+
+/// Letters about what fails. The data plane knows when, the API knows how.
+fn letters(
+    config: &Config,
+    store: &Store,
+    env: &Env,
+    auth: &Auth,
+    courier: &Courier,
+    tasks: &Tasks,
+) {
+    let digests = Digests {
+        store: store.clone(),
+        env: env.clone(),
+        mail: auth.mail.clone(),
+        base_url: config.base_url(),
+    };
+    tasks.spawn("digests", digests.clone().run(tasks.stopping()));
+    let tasks = tasks.clone();
+    courier.on_alarm(move |alarm| {
+        let digests = digests.clone();
+        tasks.spawn("alarm", async move {
+            if let Err(error) = digests.alarm(&alarm.users, &alarm.said).await {
+                tracing::warn!(%error, account.id = %alarm.account, "nobody was written to");
+            }
+        });
+    });
 }
 
 fn api_settings(config: &Config) -> ferryhook_api::Settings {

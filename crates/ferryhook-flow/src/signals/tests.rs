@@ -93,6 +93,7 @@ impl Ferry {
         store.connections().create(&connection).await.unwrap();
         let docks = Arc::new(Docks::default());
         let courier = courier(&store, &env, &docks);
+        sleep(Duration::from_secs(1)).await; // it has looked for what an earlier run has left
         Self { courier, store, env, docks }
     }
 

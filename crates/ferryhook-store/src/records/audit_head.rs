@@ -1,11 +1,15 @@
-//! Heads of audit logs, in the main table under their account.
+//! Heads of audit logs, in the main table under their account. All of them stand in one partition
+//! of an index too, for whoever checks every log.
 
 use ferryhook_core::{Account, AuditHead, Id};
 
 use super::erasure::partition;
-use crate::key::Key;
+use crate::key::{IndexKey, Key};
 use crate::record::{Kind, Record};
-use crate::tables::Table;
+use crate::tables::{Index, Table};
+
+/// No source's or connection's id is spelled like this.
+pub(crate) const ALL: &str = "AUDITS";
 
 pub(crate) fn key(of: Id<Account>) -> Key {
     Key::new(Table::Main, partition(of), "AUDIT")
@@ -16,5 +20,10 @@ impl Record for AuditHead {
 
     fn key(&self) -> Key {
         key(self.account_id)
+    }
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        let account = self.account_id.as_str();
+        vec![IndexKey::new(Index::SourceOrConnectionById, ALL, account)]
     }
 }

@@ -431,6 +431,7 @@ fn index_keys_are_those_the_tables_document() {
             "Due REPLAYS 1767229200000",
             "AccountStatus acc_0000000000000001 accepted",
             "SourceOrConnectionById ERASURES era_-OhqqeV-00000001",
+            "SourceOrConnectionById AUDITS acc_0000000000000001",
             "SourceOrConnectionById ALERTS acc_0000000000000001#conn_0000000000000001",
         ]
     );

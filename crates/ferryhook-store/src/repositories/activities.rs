@@ -108,6 +108,12 @@ impl Activities<'_> {
         Ok(Some(Checked { report, next: None }))
     }
 
+    /// The accounts that have a log, one after the other.
+    pub async fn list_logs(&self, slice: Slice) -> Result<Page<Stored<AuditHead>>, StoreError> {
+        let query = Query::index(Kind::AuditHead, Index::SourceOrConnectionById, audit_head::ALL);
+        self.0.list(slice.of(query)).await
+    }
+
     pub(crate) async fn head(
         &self,
         account: Id<Account>,

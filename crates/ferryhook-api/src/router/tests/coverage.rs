@@ -42,6 +42,8 @@ fn prefix(noun: &str) -> &'static str {
         "api-keys" | "keyId" => "key_",
         "sessions" | "sessionId" => "ses_",
         "erasures" | "erasureId" => "era_",
+        "hooks" | "hookId" => "hook_",
+        "notifications" | "notificationId" => "ntf_",
         other => panic!("say what an id of {other} looks like, so that its routes are tested"),
     }
 }
@@ -146,6 +148,8 @@ async fn belongings(trial: &Trial) -> HashMap<&'static str, String> {
     trial.app.store.replays().create(&replay).await.unwrap();
     let erasure = json!({"eventIds": [event.id]});
     let erasure = trial.post("/v1/erasures", erasure).await.expect(202);
+    let hook = json!({"url": "https://example.com/", "events": ["order.*"]});
+    let hook = trial.post("/v1/hooks", hook).await.expect(201);
     let account = trial.account.id.to_string();
     let path = format!("/v1/accounts/{account}/invitations");
     let guest = json!({"email": "guest@example.com", "role": "viewer"});
@@ -160,6 +164,7 @@ async fn belongings(trial: &Trial) -> HashMap<&'static str, String> {
         ("rejectionId", rejection.id.to_string()),
         ("replayId", replay.id.to_string()),
         ("erasureId", text(&erasure["erasureId"])),
+        ("hookId", text(&hook["hookId"])),
         ("accountId", account),
         ("childId", text(&child["accountId"])),
         ("userId", trial.user.id.to_string()),
