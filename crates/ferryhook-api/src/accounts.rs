@@ -10,7 +10,7 @@ pub mod view;
 use axum::extract::State;
 use ferryhook_core::account::{AccountType, Status};
 use ferryhook_core::member;
-use ferryhook_core::{Account, Id, Map, limits};
+use ferryhook_core::{Account, Id, Map, alert, limits};
 use ferryhook_store::repositories::{NewChild, TreeError};
 use ferryhook_store::{Page, Stored};
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ pub async fn create(
         name: name::checked("/accountName", &body.account_name)?,
         kind: body.account_type,
         metadata: bounded("/metadata", body.metadata)?,
-        settings: bounded("/settings", body.settings)?,
+        settings: understood(bounded("/settings", body.settings)?)?,
     };
     let details = Map::from_iter([("name".to_owned(), new.name.clone().into())]);
     let store = caller.noting(&app, "account_created", "account", new.id.as_str(), details);
@@ -149,7 +149,7 @@ pub async fn change(
         None => Account { updated_at: app.env.now(), ..was.record.clone() },
     };
     now.kind = body.account_type.unwrap_or(now.kind);
-    now.settings = bounded("/settings", body.settings)?.or(now.settings);
+    now.settings = understood(bounded("/settings", body.settings)?)?.or(now.settings);
     now.metadata = bounded("/metadata", body.metadata)?.or(now.metadata);
     let after = AccountView::of(&now, caller.role());
     if after.tag() == before.tag() {
@@ -227,6 +227,14 @@ async fn find(app: &App, id: Id<Account>) -> Result<Stored<Account>, Problem> {
 }
 
 /// What people keep beside an account has to stay small.
+/// What Ferryhook itself reads there must be what it understands.
+fn understood(settings: Option<Map>) -> Result<Option<Map>, Problem> {
+    match alert::Settings::read(settings.as_ref()) {
+        Ok(_) => Ok(settings),
+        Err(bad) => Err(Problem::invalid(format!("/settings{}", bad.pointer), bad.message)),
+    }
+}
+
 fn bounded(pointer: &str, map: Option<Map>) -> Result<Option<Map>, Problem> {
     let most = limits::ACCOUNT_SETTINGS_BYTES_MAX;
     match map.as_ref().map(|map| serde_json::to_vec(map).map_or(usize::MAX, |text| text.len())) {

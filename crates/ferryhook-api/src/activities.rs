@@ -1,14 +1,18 @@
 //! Activities: what was done in the account, by whom, and when.
 
 use axum::extract::State;
+use ferryhook_core::activity::check::Report;
 use ferryhook_core::id::{AccountId, ActivityId, UserId};
 use ferryhook_core::{Activity, Map, Timestamp};
+use ferryhook_store::repositories::Checked;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::call::{ApiResult, Asked, Listed};
+use crate::call::{ApiResult, Asked, Found, Listed};
 use crate::caller::Caller;
+use crate::limits;
 use crate::page::{self, Sort};
+use crate::problem::Problem;
 use crate::router::App;
 
 /// One line of the audit log.
@@ -35,6 +39,12 @@ pub struct ActivityView {
     pub ip_address: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
+    /// Its place in the chain of the account's log; absent in lines from before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_number: Option<u64>,
+    /// Over what the line says, its number and the hash of the line before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
 }
 
 impl From<Activity> for ActivityView {
@@ -50,6 +60,8 @@ impl From<Activity> for ActivityView {
             details: activity.details,
             ip_address: activity.ip_address,
             user_agent: activity.user_agent,
+            line_number: activity.number,
+            hash: activity.hash,
         }
     }
 }
@@ -82,3 +94,44 @@ pub async fn list(
     let page = app.store.activities().list_by_account(caller.account(), slice).await?;
     Ok(Listed(cursors.page(page, |activity| activity.record.into())))
 }
+
+/// From where the log is checked.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct VerifyQuery {
+    /// Goes on behind this line, which an earlier answer has named.
+    #[param(value_type = Option<String>)]
+    after: Option<ActivityId>,
+}
+
+/// A stretch of the log that was checked.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Verified {
+    /// Nothing in this stretch is different from what was written.
+    pub is_intact: bool,
+    #[serde(flatten)]
+    pub report: Report,
+    /// There is more behind this stretch: ask again with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<ActivityId>,
+}
+
+/// `GET /v1/activities/verify`
+pub async fn verify(
+    State(app): State<App>,
+    caller: Caller,
+    Asked(query): Asked<VerifyQuery>,
+) -> ApiResult<Found<Verified>> {
+    let activities = app.store.activities();
+    let most = limits::VERIFIED_MAX;
+    let checked = activities.check(caller.account(), query.after, most).await?;
+    let Some(Checked { report, next }) = checked else {
+        return Err(Problem::invalid("after", "there is no such line"));
+    };
+    Ok(Found(Verified { is_intact: report.is_clean(), report, after: next }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -48,3 +48,7 @@ pub const SERIES_POINTS_MAX: u64 = 1_000;
 pub const TOP_SOURCES: usize = 10;
 pub const SOURCES_COMPARED_MAX: usize = 100;
 pub const SOURCE_PAGES_MAX: usize = 10;
+
+/// Lines of the audit log that one call checks, and examples of a hook's events.
+pub const VERIFIED_MAX: usize = 10_000;
+pub const SAMPLES_MAX: usize = 3;

@@ -2,7 +2,7 @@
 //! that what is somebody else's is as missing as what is not there.
 
 use ferryhook_core::{
-    Connection, Erasure, Event, Id, Rejection, Replay, Source, connection, source,
+    Connection, Erasure, Event, Hook, Id, Rejection, Replay, Source, connection, source,
 };
 use ferryhook_store::Stored;
 
@@ -60,4 +60,10 @@ pub async fn erasure(app: &App, caller: &Caller, id: Id<Erasure>) -> ApiResult<S
 pub async fn replay(app: &App, caller: &Caller, id: Id<Replay>) -> ApiResult<Stored<Replay>> {
     let found = app.store.replays().find_of(caller.account(), id).await?;
     found.ok_or_else(Problem::not_found)
+}
+
+pub async fn hook(app: &App, caller: &Caller, id: Id<Hook>) -> ApiResult<Stored<Hook>> {
+    let found = app.store.hooks().find(id).await?;
+    let ours = found.filter(|found| found.account_id == caller.account());
+    ours.ok_or_else(Problem::not_found)
 }

@@ -26,8 +26,8 @@ use crate::route::Route;
 use crate::works::Works;
 use crate::{
     accounts, activities, analytics, apply, auth, billing, claims, cli_sessions, connections,
-    dead_letters, docs, erasures, events, export, invitations, keys, members, openapi, providers,
-    rejections, replays, request, sources, tokens, usage, whoami,
+    dead_letters, docs, erasures, events, export, hooks, invitations, keys, members, notifications,
+    openapi, providers, rejections, replays, request, sources, tokens, usage, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -168,6 +168,18 @@ pub fn routes() -> Vec<Route> {
         post("/v1/ledger/complete", "ledger.complete", Role(Member), "Says that what was claimed is done.", claims::complete),
         post("/v1/ledger/release", "ledger.release", Role(Member), "Gives a claim back undone.", claims::release),
         get("/v1/activities", "activities.list", Role(Manager), "Lists what was done in the account.", activities::list),
+        get("/v1/activities/verify", "activities.verify", Role(Admin), "Checks that the log of the account is what was written.", activities::verify),
+        get("/v1/notifications", "notifications.list", Person, "Lists what one should know, the unread first.", notifications::list),
+        get("/v1/notifications/unread-count", "notifications.unreadCount", Person, "Counts the unread ones.", notifications::unread_count),
+        post("/v1/notifications/read-all", "notifications.readAll", Person, "Marks all of them as read.", notifications::read_all),
+        post("/v1/notifications/{notificationId}/read", "notifications.read", Person, "Marks one as read.", notifications::read),
+        get("/v1/hooks", "hooks.list", Role(Viewer), "Lists hooks.", hooks::list),
+        post("/v1/hooks", "hooks.create", Role(Member), "Makes a hook; its secret is shown once.", hooks::create),
+        get("/v1/hooks/samples", "hooks.samples", Role(Viewer), "Shows what a hook would get.", hooks::samples::list),
+        get("/v1/hooks/{hookId}", "hooks.get", Role(Viewer), "Shows a hook.", hooks::show),
+        patch("/v1/hooks/{hookId}", "hooks.update", Role(Member), "Changes some settings of a hook.", hooks::update),
+        delete("/v1/hooks/{hookId}", "hooks.delete", Role(Member), "Deletes a hook.", hooks::delete),
+        post("/v1/hooks/{hookId}/rotate-secret", "hooks.rotateSecret", Role(Member), "Changes the secret calls are signed with; both sign for a day.", hooks::rotate_secret),
         get("/v1/providers", "providers.list", Role(Viewer), "Lists the providers that are known.", providers::list),
 
         get("/v1/accounts", "accounts.list", Person, "Lists the accounts that one is in.", accounts::list),

@@ -61,10 +61,22 @@ pub(crate) fn app() -> App {
     app_in(Env::fixed("2026-01-01T00:00:00Z"))
 }
 
+/// The same, with a hand on what is stored.
+pub(crate) fn app_on_memory() -> (App, Arc<Memory>) {
+    let env = Env::fixed("2026-01-01T00:00:00Z");
+    let engine = Arc::new(Memory::new(env.clone()));
+    let store = Store::new(engine.clone(), env.clone());
+    (app_over(env, store), engine)
+}
+
 pub(crate) fn app_in(env: Env) -> App {
+    let store = Store::new(Arc::new(Memory::new(env.clone())), env.clone());
+    app_over(env, store)
+}
+
+fn app_over(env: Env, store: Store) -> App {
     let recorder = PrometheusBuilder::new().build_recorder();
     metrics::with_local_recorder(&recorder, || health::record_build("1.2.3"));
-    let store = Store::new(Arc::new(Memory::new(env.clone())), env.clone());
     let tasks = Tasks::new();
     App {
         auth: Arc::new(auth(&store, &env, &tasks)),
@@ -81,8 +93,8 @@ pub(crate) fn app_in(env: Env) -> App {
         tasks,
         works: Arc::new(Nobody),
         triggers: Triggers::default(),
-        listening: Arc::new(Nobody),
         turns: Arc::default(),
+        listening: Arc::new(Nobody),
     }
 }
 

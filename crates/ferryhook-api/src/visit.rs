@@ -84,6 +84,7 @@ impl Visit {
             details: Some(deed.details).filter(|details| !details.is_empty()),
             ip_address: self.address.map(|address| address.to_string()),
             user_agent: self.agent.clone(),
+            number: None,
             previous_hash: None,
             hash: None,
         })

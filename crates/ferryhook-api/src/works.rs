@@ -7,6 +7,7 @@
 use std::net::IpAddr;
 
 use ferryhook_core::explained::{Compared, Explained};
+use ferryhook_core::operational::Operational;
 use ferryhook_core::trigger::Posted;
 use ferryhook_core::{
     Account, Attempt, Connection, Erasure, Event, Id, Rejection, Replay, Source, User,
@@ -88,6 +89,12 @@ pub trait Works: Send + Sync {
 
     /// Processes an event once more that was given up.
     fn redrive<'a>(&'a self, store: &'a Store, event: &'a Event) -> Doing<'a, ()>;
+
+    /// The hooks of an account have changed.
+    fn hooks_changed(&self, account: Id<Account>) -> Doing<'_, ()>;
+
+    /// Says something to those who look after an account, and to its hooks.
+    fn announce<'a>(&'a self, account: Id<Account>, said: &'a Operational) -> Doing<'a, ()>;
 }
 
 /// What became of an event that was posted.
@@ -223,5 +230,14 @@ impl Works for Nobody {
 
     fn redrive<'a>(&'a self, _: &'a Store, _: &'a Event) -> Doing<'a, ()> {
         Self::answer()
+    }
+
+    /// Whoever delivers finds out by themselves, within a minute.
+    fn hooks_changed(&self, _: Id<Account>) -> Doing<'_, ()> {
+        async { Ok(()) }.boxed()
+    }
+
+    fn announce<'a>(&'a self, _: Id<Account>, _: &'a Operational) -> Doing<'a, ()> {
+        async { Ok(()) }.boxed()
     }
 }

@@ -1,6 +1,12 @@
 //! A line of the audit log: who did what to which thing.
 //!
-//! Each line carries the hash of the one before it, so that a missing or altered line shows.
+//! The lines of an account are a chain: each carries its number, the hash of the one before it and
+//! its own ([`chain`]), and the [`head`] says how many there are. A line that was changed, removed,
+//! put in or moved shows ([`check`]).
+
+pub mod chain;
+pub mod check;
+pub mod head;
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +40,9 @@ pub struct Activity {
     pub ip_address: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_agent: Option<String>,
+    /// Its place in the chain, from 1. Absent, like both hashes, in lines from before there was one.
+    #[serde(rename = "lineNumber", default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
     /// Absent in the first line of an account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_hash: Option<String>,

@@ -1,12 +1,18 @@
-//! An address that an account wants to be told at when something happens in Ferryhook itself.
+//! An address that an account wants to be told at: of what happens in Ferryhook itself, or of its
+//! own events.
 //!
-//! Not a source and not a connection: those carry the customer's events, this carries ours.
+//! To the data plane a hook is a way beside the connections of a source ([`Hook::way`]), with the
+//! same attempts, signatures and retries. It names patterns and no source, and it stops by itself
+//! when nobody is there any more.
+
+mod way;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::Identified;
+use crate::secret::Previous;
 use crate::time::seconds;
 use crate::{Account, Id, Map, Secret, Timestamp};
 
@@ -21,7 +27,13 @@ pub struct Hook {
     pub events: Vec<String>,
     #[serde(with = "one_or_zero")]
     pub is_active: bool,
+    /// Why it is not active, when nobody asked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status_reason: Option<String>,
     pub secret: Secret,
+    /// Signed with as well while a rotation is under way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub previous_secrets: Vec<Previous>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, String>>,
     pub retry_policy: Map,

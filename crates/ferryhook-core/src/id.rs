@@ -85,6 +85,21 @@ impl<T: Identified> Id<T> {
         next
     }
 
+    /// The name of another thing that goes with this one: the same characters behind its prefix.
+    pub fn of_another<U: Identified>(self) -> Id<U> {
+        let start = T::PREFIX.len();
+        let mut tail = [ALPHABET[0]; TAIL];
+        tail.copy_from_slice(&self.text[start..start + TAIL]);
+        Id::assemble(&tail)
+    }
+
+    /// With its characters behind the prefix in the opposite order.
+    pub fn backwards(mut self) -> Self {
+        let (start, end) = (T::PREFIX.len(), usize::from(self.length));
+        self.text[start..end].reverse();
+        self
+    }
+
     fn assemble(tail: &[u8; TAIL]) -> Self {
         const { assert!(T::PREFIX.len() + TAIL <= LENGTH_MAX) };
         let prefix = T::PREFIX.as_bytes();

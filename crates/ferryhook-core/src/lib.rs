@@ -21,7 +21,8 @@
 //!   what leaves [`signature`], [`outgoing`], [`destination_auth`] and [`traceparent`]; how all
 //!   that is told: [`explained`];
 //! - what is fetched instead of awaited: [`schedule`], [`run`];
-//! - what people are told: [`activity`], [`notification`], [`hook`].
+//! - what people are told: [`activity`], [`notification`], [`hook`], what Ferryhook says of itself
+//!   ([`operational`]) and when ([`alert`]).
 //!
 //! What serde makes of a noun is what the store keeps: the attribute names, and the form of each
 //! time, are those of the tables.
@@ -97,8 +98,10 @@ pub mod schedule;
 
 // What people are told.
 pub mod activity;
+pub mod alert;
 pub mod hook;
 pub mod notification;
+pub mod operational;
 
 #[cfg(any(test, feature = "samples"))]
 pub mod fuzzed;
@@ -107,6 +110,8 @@ pub mod samples;
 
 pub use account::Account;
 pub use activity::Activity;
+pub use activity::head::AuditHead;
+pub use alert::Alert;
 pub use answer::Answer;
 pub use attempt::Attempt;
 pub use billing::Subscription;

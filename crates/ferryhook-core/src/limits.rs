@@ -74,7 +74,7 @@ pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
 /// A replay of many events: those it may name, how fast it goes, how long it is remembered after
 /// its end, and how many of an account may wait for their turn.
 pub const REPLAY_IDS_MAX: usize = 10_000;
-pub const REPLAY_CONNECTIONS_MAX: usize = 98;
+pub const REPLAY_CONNECTIONS_MAX: usize = 97;
 pub const REPLAY_RATE_DEFAULT: u32 = 100;
 pub const REPLAY_RATE_MAX: u32 = 1_000;
 pub const REPLAY_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -103,7 +103,7 @@ pub const MANIFEST_DEPTH_MAX: usize = 32;
 /// path of all beneath it, so as many as fit into one commit may have to be renamed together.
 pub const ACCOUNT_LEVELS_MAX: u16 = 8;
 pub const ACCOUNT_CHILDREN_MAX: u32 = 1_000;
-pub const ACCOUNTS_RENAMED_MAX: usize = batch::ACTIONS_MAX - 2;
+pub const ACCOUNTS_RENAMED_MAX: usize = batch::ACTIONS_MAX - 3;
 /// What people may keep beside an account.
 pub const ACCOUNT_SETTINGS_BYTES_MAX: usize = 16 * 1024;
 
@@ -141,3 +141,20 @@ pub const ROLLUPS_AT_ONCE: usize = batch::ACTIONS_MAX;
 pub const ROLLUP_COUNTS_AT_ONCE: usize = 60;
 /// How long after its end the count of a month is kept.
 pub const MONTH_COUNT_KEPT: Duration = Duration::from_secs(40 * 24 * 60 * 60);
+
+/// Hooks of an account, also under a plan without a limit: each is a way of every source, which
+/// with their event must fit into one commit. How often a hook may fail in a row before it stops.
+pub const HOOKS_PER_ACCOUNT_MAX: u32 = 20;
+pub const HOOK_FAILURES_MAX: u32 = 50;
+pub const HOOK_HEADERS_MAX: usize = 32;
+
+/// What people are told about: how many at once, and for how long it is kept.
+pub const NOTIFIED_MAX: usize = 50;
+pub const NOTIFICATION_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long an alert is remembered that is over, and how soon the same may fire again.
+pub const ALERT_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+pub const ALERT_PAUSE: Duration = Duration::from_secs(5 * 60);
+pub const ALERT_FAILURES_MAX: u32 = 10_000;
+pub const ALERT_WINDOW_MINUTES_MAX: u64 = 7 * 24 * 60;
+/// Faults of an audit log that are told one by one.
+pub const AUDIT_FAULTS_TOLD: usize = 100;

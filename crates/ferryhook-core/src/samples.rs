@@ -16,8 +16,9 @@ pub use gateway::{
     attempt, claim, connection, delivery, erasure, event, rejection, replay, source,
 };
 pub use people::{
-    account, activity, answer, data_key, hook, invitation, key, member, notification, oauth_state,
-    plan, plan_count, rollup, session, subscription, ticket, token_key, usage, user,
+    account, activity, alert, answer, audit_head, data_key, hook, invitation, key, member,
+    notification, oauth_state, plan, plan_count, rollup, session, subscription, ticket, token_key,
+    usage, user,
 };
 pub use syncs::{run, schedule};
 

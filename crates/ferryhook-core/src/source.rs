@@ -57,6 +57,19 @@ pub struct Source {
     pub updated_at: Timestamp,
 }
 
+impl Source {
+    /// The one that Ferryhook speaks through in an account; see [`crate::operational`]. Made of the
+    /// account's id, read backwards, so that nobody can make a second one.
+    pub fn own_id(account: Id<Account>) -> Id<Source> {
+        account.of_another::<Source>().backwards()
+    }
+
+    /// Whether it is that one: nobody can post to it.
+    pub fn is_own(&self) -> bool {
+        self.id == Self::own_id(self.account_id)
+    }
+}
+
 impl Identified for Source {
     const PREFIX: &'static str = "src_";
 }

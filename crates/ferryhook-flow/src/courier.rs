@@ -43,6 +43,7 @@ use crate::parcel::Parcel;
 use crate::plan::{self, Planned};
 use crate::routes::{Route, Routes, Way};
 use crate::scripts::Scripts;
+use crate::signals::Signals;
 use crate::tally::Tally;
 use crate::trace::Sink;
 use gate::{Admission, Gate};
@@ -103,6 +104,7 @@ pub(crate) struct Inner {
     feed: broadcast::Sender<Happening>,
     pub(crate) gauges: Gauges,
     tally: Tally,
+    pub(crate) signals: Signals,
 }
 
 struct Watched {
@@ -138,6 +140,7 @@ impl Courier {
             releasing: tokio::sync::Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
+            signals: Signals::default(),
         }))
     }
 
@@ -157,6 +160,9 @@ impl Courier {
         let erasures = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("erasures", async move { crate::erase::run(&erasures, stop).await });
+        let signals = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("signals", async move { signals.heed_until(stop).await });
     }
 
     /// Where the scripts of transforms run.
@@ -185,6 +191,8 @@ impl Courier {
         self.0.lanes().lanes.stop();
         let cut = self.0.tasks.finish(limits::DRAIN).await;
         self.0.tally.flush(&self.0.store).await;
+        self.heed_all().await;
+        self.flush_calls().await;
         cut
     }
 
@@ -493,7 +501,11 @@ pub(crate) fn lane_of(way: &Way, lane: delivery::Lane) -> LaneOf {
         id: LaneId { connection: connection.id, lane },
         account: connection.account_id,
         source: connection.source_id,
-        terms: Terms { open: way.hold().is_none(), ..crate::terms::of(connection, lane) },
+        terms: Terms {
+            open: way.hold().is_none(),
+            is_shared: way.hook.is_some(),
+            ..crate::terms::of(connection, lane)
+        },
     }
 }
 

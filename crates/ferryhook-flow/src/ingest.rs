@@ -244,9 +244,11 @@ impl Door {
         let (head, body) = request.into_parts();
         let (id, suffix) = address::parse(head.uri.path()).ok_or(Refusal::UnknownSource)?;
         let route = self.routes.find(id).await.map_err(|error| self.store_away(&error))?;
-        // What apps post comes through the API, where it is known who they are.
-        let route = route.filter(|route| route.source.connection_type != ConnectionType::Trigger);
-        let route = route.ok_or(Refusal::UnknownSource)?;
+        // What apps post comes through the API, where it is known who they are, and what Ferryhook
+        // itself says, nobody else can say.
+        let is_open =
+            |source: &Source| source.connection_type != ConnectionType::Trigger && !source.is_own();
+        let route = route.filter(|route| is_open(&route.source)).ok_or(Refusal::UnknownSource)?;
         let taken = AssertUnwindSafe(self.take_in(&route, &head, suffix, body)).catch_unwind();
         let taken = taken.await.unwrap_or_else(|_| {
             tracing::error!(source.id = %id, "taking in a request panicked");
@@ -375,8 +377,8 @@ impl Door {
     ) -> Result<Vec<Told>, Refusal> {
         let mut told = Vec::with_capacity(arrivals.len());
         while !arrivals.is_empty() {
-            // The rejection, and a line for the audit log.
-            let beside = if rejection.is_some() { 2 } else { 0 };
+            // The rejection, and a line for the audit log with the head of its chain.
+            let beside = if rejection.is_some() { 3 } else { 0 };
             let rest = arrivals.split_off(fitting(&arrivals, beside));
             let accepted = match rejection.as_ref().filter(|_| rest.is_empty()) {
                 Some((rejection, store)) => store.events().readmit(&arrivals, rejection).await,

@@ -62,6 +62,8 @@ pub(crate) struct Terms {
     pub(crate) together: usize,
     pub(crate) per_second: Option<u32>,
     pub(crate) ordering: Option<Ordering>,
+    /// Takes events of more than one source, as the way of a hook does.
+    pub(crate) is_shared: bool,
 }
 
 /// Deliveries that agree in a key go out one after the other.
@@ -209,7 +211,9 @@ impl Lanes {
     /// time.
     pub(crate) fn has(&self, event: Id<Event>, of: Option<Id<Source>>) -> bool {
         let mut lanes = self.lanes.values();
-        lanes.any(|lane| of.is_none_or(|source| lane.source == source) && lane.has(event))
+        let may =
+            |lane: &Lane| lane.terms().is_shared || of.is_none_or(|source| lane.source == source);
+        lanes.any(|lane| may(lane) && lane.has(event))
     }
 
     pub(crate) fn is_closed(&self, id: LaneId) -> bool {
@@ -236,6 +240,12 @@ impl Lanes {
     /// The lanes of these sources, or all of them.
     pub(crate) fn of_source(&self, source: Option<Id<Source>>) -> Vec<(LaneId, Id<Source>)> {
         let mine = |lane: &Lane| source.is_none_or(|source| lane.source == source);
+        self.lanes.iter().filter(|(_, l)| mine(l)).map(|(id, l)| (*id, l.source)).collect()
+    }
+
+    /// The lanes of an account's hooks.
+    pub(crate) fn of_hooks(&self, account: Id<Account>) -> Vec<(LaneId, Id<Source>)> {
+        let mine = |lane: &Lane| lane.account == account && lane.terms().is_shared;
         self.lanes.iter().filter(|(_, l)| mine(l)).map(|(id, l)| (*id, l.source)).collect()
     }
 

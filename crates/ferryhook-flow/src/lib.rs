@@ -8,7 +8,7 @@
 //! `credentials` that its destination wants, through an `attempt`, to an address or to one of the
 //! [`listeners`]; what sends it once more
 //! ([`replay`], [`dead_letters`]) and what makes it gone for good ([`erase`]); the periodic look for what
-//! nobody has in hand (`sweep`); and for people why all of this happened ([`explain`]). None of it
+//! nobody has in hand (`sweep`); what people are told of it (`signals`); and for people why all of this happened ([`explain`]). None of it
 //! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
 //! store.
 
@@ -29,6 +29,7 @@ pub mod explain;
 pub mod replay;
 pub mod scripts;
 mod shape;
+mod signals;
 mod sweep;
 
 pub mod feed;
@@ -50,4 +51,5 @@ pub use ingest::{HandOver, Ingest};
 pub use listeners::{NoRoom, Reader};
 pub use replay::{ReplayError, Replayed};
 pub use routes::{Route, Routes, Way};
+pub use signals::Alarm;
 pub use tally::Tally;

@@ -136,3 +136,10 @@ pub const TALLIES_MAX: usize = 64 * 1024;
 pub const USERS_COUNTED_MAX: usize = 200;
 /// Sources of an account that are told apart when the active ones of a day are counted.
 pub const ACTIVE_SOURCES_MAX: usize = 10_000;
+/// Outcomes that wait to be counted for alerts, and connections whose alerts are known by heart.
+pub const SIGNALS_MAX: usize = 16 * 1024;
+pub const CONNECTIONS_KNOWN_MAX: usize = 64 * 1024;
+/// How long settings of alerts are taken for true, and alerts where other processes fire them too.
+pub const ALERT_FRESH_FOR: Duration = Duration::from_secs(30);
+/// How often the calls of hooks are written to their records.
+pub const CALLS_FLUSH_EVERY: Duration = Duration::from_secs(5);

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::plan::Limits;
-use ferryhook_core::{Env, Id, Plan, Source, Timestamp, account};
+use ferryhook_core::{Account, Env, Id, Plan, Source, Timestamp, account};
 use ferryhook_net::Tasks;
 use ferryhook_store::{Store, StoreError};
 use tokio::sync::oneshot;
@@ -147,6 +147,13 @@ impl Routes {
             load.outdated = true;
         }
         self.0.cache.forget(id);
+    }
+
+    /// The same for all sources of an account.
+    pub fn forget_of(&self, account: Id<Account>) {
+        // Whose source is being loaded is not known yet.
+        self.0.loads().values_mut().for_each(|load| load.outdated = true);
+        self.0.cache.forget_of(account);
     }
 
     pub fn forget_all(&self) {

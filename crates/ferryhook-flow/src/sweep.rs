@@ -16,7 +16,7 @@ use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
 
 use crate::courier::Courier;
 use crate::courier::gate::Behind;
-use crate::lanes::{LaneId, LaneOf};
+use crate::lanes::{LaneId, LaneOf, Terms};
 use crate::limits;
 use crate::routes::Route;
 use crate::terms;
@@ -114,9 +114,46 @@ async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
             slice = slice.after(Some(next));
         }
     }
+    find_hook_queues(courier).await?;
     accounts.sort_unstable();
     accounts.dedup();
     release_held(courier, accounts).await
+}
+
+/// The same for hooks, also those that are turned off: what waits for them has to be cancelled.
+async fn find_hook_queues(courier: &Courier) -> Result<(), StoreError> {
+    let store = &courier.inner().store;
+    for shard in Shard::all() {
+        let mut slice = Slice::default().limit(limits::SWEEP_PAGE);
+        loop {
+            let page = store.hooks().list_lanes(shard, slice.clone()).await?;
+            for hook in &page.rows {
+                for lane in [Lane::Live, Lane::Replay] {
+                    let (connection, one) = (hook.way_id(), Slice::oldest_first().limit(1));
+                    let open = store.deliveries();
+                    let open = open.list_open(connection, lane, Window::ALWAYS, one).await?;
+                    let Some(first) = open.rows.first() else { continue };
+                    let terms = Terms {
+                        open: true,
+                        concurrency: limits::CONCURRENCY_DEFAULT,
+                        together: limits::CONCURRENCY_DEFAULT,
+                        is_shared: true,
+                        ..Terms::default()
+                    };
+                    let (account, source) = (hook.account_id, first.source_id);
+                    courier.note(LaneOf {
+                        id: LaneId { connection, lane },
+                        account,
+                        source,
+                        terms,
+                    });
+                }
+            }
+            let Some(next) = page.next else { break };
+            slice = slice.after(Some(next));
+        }
+    }
+    Ok(())
 }
 
 /// Events that were held while their source was paused, of sources that no longer are.

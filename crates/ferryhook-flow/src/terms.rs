@@ -26,6 +26,7 @@ pub(crate) fn of(connection: &Connection, lane: Lane) -> Terms {
                 Some(OrderingPolicy::Block | OrderingPolicy::Park) | None => None,
             },
         }),
+        is_shared: false,
     }
 }
 

@@ -262,6 +262,17 @@ impl Batch {
         &self.actions
     }
 
+    /// The same once more, for one who may have to try again; `None` if it is mistaken anyway.
+    pub(crate) fn copy(&self) -> Option<Self> {
+        let Self { actions, seals, mistake, erases_since } = self;
+        mistake.is_none().then(|| Self {
+            actions: actions.clone(),
+            seals: seals.clone(),
+            mistake: None,
+            erases_since: *erases_since,
+        })
+    }
+
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty() && self.mistake.is_none()
     }

@@ -8,6 +8,7 @@
 //! No HTTP here, and no engine's own types outside `engine/`.
 
 pub mod batch;
+mod chains;
 pub mod engine;
 pub mod error;
 pub mod key;

@@ -48,12 +48,15 @@ pub enum Kind {
     Invitation = 27,
     Erasure = 28,
     Rollup = 29,
+    /// Of an audit log: its last line.
+    AuditHead = 30,
+    Alert = 31,
     Subscription = 32,
     PlanCount = 33,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 31] = [
+    pub const ALL: [Kind; 33] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -83,6 +86,8 @@ impl Kind {
         Kind::Invitation,
         Kind::Erasure,
         Kind::Rollup,
+        Kind::AuditHead,
+        Kind::Alert,
         Kind::Subscription,
         Kind::PlanCount,
     ];
@@ -128,6 +133,8 @@ impl Kind {
             Self::Subscription => "subscription",
             Self::Rollup => "rollup",
             Self::PlanCount => "plan count",
+            Self::AuditHead => "audit head",
+            Self::Alert => "alert",
         }
     }
 
@@ -136,7 +143,9 @@ impl Kind {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
             Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
-            Self::Rollup | Self::PlanCount | Self::Subscription => Table::Main,
+            Self::Rollup | Self::AuditHead | Self::Alert | Self::Subscription | Self::PlanCount => {
+                Table::Main
+            }
             Self::Event | Self::Delivery | Self::Attempt | Self::Rejection | Self::Replay => {
                 Table::Events
             }

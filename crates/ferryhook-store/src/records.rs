@@ -17,8 +17,10 @@ pub mod unique;
 
 pub(crate) mod account;
 pub(crate) mod activity;
+pub(crate) mod alert;
 pub(crate) mod answer;
 pub(crate) mod attempt;
+pub(crate) mod audit_head;
 pub(crate) mod claim;
 pub(crate) mod connection;
 pub(crate) mod data_key;

@@ -13,6 +13,8 @@ use crate::record::Stored;
 
 mod accounts;
 mod activities;
+mod alerts;
+mod announcements;
 mod answers;
 mod attempts;
 mod connections;
@@ -45,7 +47,9 @@ mod usage;
 mod users;
 
 pub use accounts::{Accounts, NewChild, TreeError};
-pub use activities::Activities;
+pub use activities::{Activities, Checked};
+pub use alerts::Alerts;
+pub use announcements::Announcement;
 pub use answers::{Answering, Answers, Asked};
 pub use attempts::Attempts;
 pub use connections::Connections;

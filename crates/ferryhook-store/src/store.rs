@@ -5,22 +5,27 @@
 
 use std::sync::Arc;
 
+use ferryhook_core::activity::head::append;
 use ferryhook_core::{Activity, Env, Timestamp};
 
 use crate::StoreError;
 use crate::batch::{Batch, Durability};
+use crate::chains::Chains;
 use crate::engine::{Answer, Engine, Row};
 use crate::key::{IndexKey, Key};
 use crate::note::Note;
 use crate::query::{Page, Query};
 use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
-    Accounts, Activities, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures, Events,
-    Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates,
+    Accounts, Activities, Alerts, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures,
+    Events, Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates,
     PlanCounts, Plans, Rejections, Replays, Rollups, Runs, Schedules, Sessions, Sources,
     Subscriptions, Tickets, TokenKeys, UsageDays, Users,
 };
 use crate::vault::{self, Vault};
+
+/// How often a line of the audit log is put behind another head, which other processes move on.
+const CHAIN_TRIES_MAX: usize = 64;
 
 /// Cheap to clone: clones share the engine.
 #[derive(Debug, Clone)]
@@ -29,11 +34,12 @@ pub struct Store {
     env: Env,
     note: Option<Note>,
     vault: Option<Arc<Vault>>,
+    chains: Arc<Chains>,
 }
 
 impl Store {
     pub fn new(engine: Arc<dyn Engine>, env: Env) -> Self {
-        Self { engine, env, note: None, vault: None }
+        Self { engine, env, note: None, vault: None, chains: Arc::default() }
     }
 
     /// The same store with secrets sealed on the way in and opened on the way out. Without a vault
@@ -172,6 +178,10 @@ impl Store {
         Activities(self)
     }
 
+    pub fn alerts(&self) -> Alerts<'_> {
+        Alerts(self)
+    }
+
     pub fn answers(&self) -> Answers<'_> {
         Answers(self)
     }
@@ -273,12 +283,56 @@ impl Store {
         let Some(activity) = note.take() else {
             return self.write(batch, Durability::Synced).await;
         };
-        // Last, so that a refusal names the place that the caller knows.
-        let done = self.write(batch.insert(&activity), Durability::Synced).await;
+        let done = self.commit_chained(batch, &activity).await;
         if done.is_err() {
             note.give_back(activity);
         }
         done
+    }
+
+    /// A line for the audit log, alone.
+    pub(crate) async fn commit_line(&self, activity: &Activity) -> Result<(), StoreError> {
+        self.commit_chained(Batch::new(), activity).await
+    }
+
+    /// The line goes behind the last of its account. Who finds that another line has come in
+    /// between tries again behind that; what is refused for another reason is refused.
+    async fn commit_chained(&self, batch: Batch, activity: &Activity) -> Result<(), StoreError> {
+        let account = activity.account_id;
+        let _turn = self.chains.turn(account).await;
+        let mut head = self.activities().head(account).await?;
+        let mut tries = 0;
+        loop {
+            let Some(step) = batch.copy() else {
+                return self.write(batch, Durability::Synced).await;
+            };
+            // Last, so that a refusal names the place that the caller knows.
+            let place = step.actions().len();
+            let step = match &head {
+                Some(was) => {
+                    let (line, now) = append(Ok(was), activity.clone(), self.now());
+                    step.insert(&line).replace(was, &now)
+                }
+                None => {
+                    let before = self.activities().before(account).await?;
+                    let (line, now) = append(Err(&before), activity.clone(), self.now());
+                    step.insert(&line).insert(&now)
+                }
+            };
+            tries += 1;
+            match self.write(step, Durability::Synced).await {
+                Err(error) if error.refused_at(place) || error.refused_at(place + 1) => {
+                    let seen = self.activities().head(account).await?;
+                    let revision = |head: &Option<Stored<_>>| head.as_ref().map(|h| h.revision);
+                    // A line that is there already would be refused behind every head.
+                    if tries == CHAIN_TRIES_MAX || revision(&seen) == revision(&head) {
+                        return Err(error);
+                    }
+                    head = seen;
+                }
+                other => return other,
+            }
+        }
     }
 
     /// What has no secrets, as no event has, goes straight to the engine.

@@ -85,6 +85,7 @@ pub enum Index {
     NotificationUnread,
     UsageDate,
     PlanCatalogue,
+    HookLanes,
 }
 
 impl Table {
@@ -201,7 +202,7 @@ impl Table {
 }
 
 impl Index {
-    pub const ALL: [Index; 21] = [
+    pub const ALL: [Index; 22] = [
         Index::UserByEmail,
         Index::KeyByHash,
         Index::SourceOrConnectionById,
@@ -223,6 +224,7 @@ impl Index {
         Index::NotificationUnread,
         Index::UsageDate,
         Index::PlanCatalogue,
+        Index::HookLanes,
     ];
 
     pub const fn table(self) -> Table {
@@ -243,7 +245,7 @@ impl Index {
             Self::ScheduleNextRun => Table::Schedules,
             Self::RunStatus => Table::Runs,
             Self::ActivityUser | Self::ActivityType => Table::Activities,
-            Self::HookActive => Table::Hooks,
+            Self::HookActive | Self::HookLanes => Table::Hooks,
             Self::NotificationUnread => Table::Notifications,
             Self::UsageDate => Table::Usage,
             Self::PlanCatalogue => Table::Plans,
@@ -295,6 +297,7 @@ impl Index {
                 ("metricDate-accountId-index", text("metricDate"), Some(text("accountId")))
             }
             Self::PlanCatalogue => ("catalogue-index", text("catalogue"), Some(text("planId"))),
+            Self::HookLanes => ("lanes-index", text("laneShard"), Some(text("webhookId"))),
         };
         IndexShape { name, partition, sort }
     }

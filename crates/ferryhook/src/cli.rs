@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use ferryhook_core::event::Status;
 use ferryhook_core::limits::{REPLAY_RATE_DEFAULT, REPLAY_RATE_MAX};
 use ferryhook_core::rejection::Cause;
-use ferryhook_core::{Event, Id, Rejection};
+use ferryhook_core::{Account, Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
@@ -106,6 +106,9 @@ pub enum Command {
     /// Look at plans, change what they allow and cost, and give one to somebody.
     #[command(subcommand)]
     Plans(PlansCommand),
+    /// Look after the audit log.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Verify and sign requests as providers do, without a server.
     #[command(subcommand)]
     Signature(SignatureCommand),
@@ -182,6 +185,27 @@ pub struct Apply {
     pub json: bool,
     #[command(flatten)]
     pub flags: WhereFlags,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Check that the audit log is what was written: no line changed, removed, put in or moved.
+    ///
+    /// Every log of the installation, or that of one account. Exits with 1 when something is
+    /// wrong, and says which line and why.
+    Verify(AuditVerify),
+}
+
+#[derive(Debug, Args)]
+pub struct AuditVerify {
+    /// Only the log of this account.
+    #[arg(long, value_name = "ID")]
+    pub account: Option<Id<Account>>,
+    /// Say it as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub flags: FlagsOf<StoreScope>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,6 +2,7 @@
 
 mod api_keys;
 mod apply;
+mod audit;
 mod backup;
 mod bench;
 mod columns;
@@ -76,6 +77,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Erase(asked) => return erase::run(&asked),
         Command::DeadLetters(command) => return dead_letters::run(&command),
         Command::Plans(command) => return plans::run(&command),
+        Command::Audit(command) => return audit::run(&command),
         Command::Signature(command) => signature::run(&command)?,
         Command::Keys(KeysCommand::RotateMaster(asked)) => keys::rotate_master(&asked)?,
         Command::Backup(asked) => backup::run(&asked)?,

@@ -8,6 +8,7 @@
 //! for the owner of the installation, so that it too reaches nothing without an account.
 
 mod ask;
+mod audit;
 mod erasures;
 mod listening;
 mod names;
@@ -30,6 +31,7 @@ use ferryhook_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 pub use ask::{ask, ask_server};
+pub use audit::{Log, Logs};
 pub use orders::Asked;
 pub use plans::{Assigned, PlanOrder};
 

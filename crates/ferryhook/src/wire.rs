@@ -9,6 +9,7 @@ use anyhow::Context;
 use ferryhook_api::auth::{self, Auth, Surroundings};
 use ferryhook_api::billing::{Billing, stripe};
 use ferryhook_api::cursors::Cursors;
+use ferryhook_api::digests::Digests;
 use ferryhook_api::events::post::Triggers;
 use ferryhook_api::limiter::Limiter;
 use ferryhook_api::mail::{Mailer, mailbox};
@@ -100,6 +101,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     courier.start();
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let auth = Arc::new(auth(config, &store, &env, &tasks, purpose)?);
+    letters(config, &store, &env, &auth, &courier, &tasks);
     let app = App {
         env: env.clone(),
         store: store.clone(),
@@ -115,8 +117,8 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         works: desk.clone(),
         listening: desk,
         triggers: Triggers::default(),
-        billing: Arc::new(billing(config, &env, &tasks)?),
         turns: Arc::default(),
+        billing: Arc::new(billing(config, &env, &tasks)?),
     };
     let router = match purpose {
         Purpose::Serving => router(app),
@@ -177,6 +179,33 @@ fn auth(
     let (store, env, tasks) = (store.clone(), env.clone(), tasks.clone());
     let outbound = Arc::new(client);
     Ok(Auth::new(settings, Surroundings { store, env, tasks, mail, outbound, guard }))
+}
+
+/// Letters about what fails. The data plane knows when, the API knows how.
+fn letters(
+    config: &Config,
+    store: &Store,
+    env: &Env,
+    auth: &Auth,
+    courier: &Courier,
+    tasks: &Tasks,
+) {
+    let digests = Digests {
+        store: store.clone(),
+        env: env.clone(),
+        mail: auth.mail.clone(),
+        base_url: config.base_url(),
+    };
+    tasks.spawn("digests", digests.clone().run(tasks.stopping()));
+    let tasks = tasks.clone();
+    courier.on_alarm(move |alarm| {
+        let digests = digests.clone();
+        tasks.spawn("alarm", async move {
+            if let Err(error) = digests.alarm(&alarm.users, &alarm.said).await {
+                tracing::warn!(%error, account.id = %alarm.account, "nobody was written to");
+            }
+        });
+    });
 }
 
 fn api_settings(config: &Config) -> ferryhook_api::Settings {

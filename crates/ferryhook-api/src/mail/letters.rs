@@ -5,6 +5,7 @@
 use ferryhook_core::{Secret, User};
 
 use super::Letter;
+use crate::digests::Summary;
 
 pub fn verify_email(user: &User, base_url: &str, ticket: &Secret) -> Letter {
     let ticket = ticket.expose();
@@ -91,6 +92,27 @@ pub fn second_factor_off(user: &User, base_url: &str) -> Letter {
              was not you, ask for a new password at once, and turn it on again."
         ),
     )
+}
+
+/// Names in it are those that the account itself has given.
+pub fn alarm(user: &User, base_url: &str, title: &str, message: &str) -> Letter {
+    letter(user, title, format!("{message}\n\nSee {base_url}"))
+}
+
+pub fn digest(user: &User, base_url: &str, account: &str, summary: &Summary) -> Letter {
+    let parts = [
+        ("Began to fail", &summary.fired),
+        ("Works again", &summary.recovered),
+        ("Still fails", &summary.failing),
+    ];
+    let mut text = format!("this is what happened in {account} at Ferryhook ({base_url}).\n");
+    for (title, lines) in parts {
+        if !lines.is_empty() {
+            text += &format!("\n{title}:\n");
+            lines.iter().for_each(|line| text += &format!("  - {line}\n"));
+        }
+    }
+    letter(user, &format!("What failed in {account}"), text.trim_end())
 }
 
 fn letter(user: &User, subject: &str, text: impl std::fmt::Display) -> Letter {

@@ -68,6 +68,10 @@ pub(super) async fn delete(
     let mut tries = 1;
     'again: loop {
         let was = owned::source(app, caller, id).await?;
+        if was.is_own() {
+            let said = "Ferryhook itself speaks through this source; it stays.";
+            return Err(Problem::new(Code::Conflict, said));
+        }
         let view = SourceView::new(&was, &Address::default());
         condition.allows(&view.tag())?;
         let edits = apply::removal_edits(&existing(app, was).await?, &app.env);

@@ -9,10 +9,12 @@ use crate::plan::Limits;
 use crate::plan_count::Counted;
 use crate::rollup::{Counts, Interval, Scope};
 use crate::schedule::ScheduleType;
+use crate::secret::Previous;
 use crate::{
-    Account, Activity, Answer, DataKey, Headers, Hook, Invitation, Key, Member, Notification,
-    OauthState, Plan, PlanCount, Rollup, Session, Subscription, Ticket, TokenKey, Usage, User,
-    account, answer, billing, invitation, key, member, notification, plan, session, ticket, user,
+    Account, Activity, Alert, Answer, AuditHead, DataKey, Headers, Hook, Invitation, Key, Member,
+    Notification, OauthState, Plan, PlanCount, Rollup, Session, Subscription, Ticket, TokenKey,
+    Usage, User, account, alert, answer, billing, invitation, key, member, notification, plan,
+    session, ticket, user,
 };
 
 pub fn user() -> User {
@@ -304,8 +306,38 @@ pub fn activity() -> Activity {
         details: Some(map([("after", json!({ "name": "Stripe Prod" }))])),
         ip_address: text("203.0.113.7"),
         user_agent: text("curl/8.5.0"),
+        number: Some(2),
         previous_hash: text("5feceb66"),
         hash: text("6b86b273"),
+    }
+}
+
+pub fn audit_head() -> AuditHead {
+    AuditHead {
+        account_id: id("acc_0000000000000001"),
+        lines: 2,
+        hash: "6b86b273".to_owned(),
+        last_id: id("act_-OhqqeV-00000001"),
+        before: 7,
+        before_hash: text("4e074085"),
+        updated_at: UPDATED,
+    }
+}
+
+pub fn alert() -> Alert {
+    Alert {
+        account_id: id("acc_0000000000000001"),
+        subject: "conn_0000000000000001".to_owned(),
+        source_id: Some(id("src_0000000000000001")),
+        what: "Orders".to_owned(),
+        state: alert::State::Recovered { recovered_at: UPDATED },
+        fired_at: CREATED,
+        times: 3,
+        reason: text("a delivery was given up"),
+        last_error: text("connection refused"),
+        last_status_code: Some(503),
+        updated_at: UPDATED,
+        expires_at: Some(EXPIRES),
     }
 }
 
@@ -317,7 +349,9 @@ pub fn hook() -> Hook {
         url: "https://ops.example.com/ferryhook".to_owned(),
         events: vec!["delivery.failed".to_owned()],
         is_active: true,
+        status_reason: text("the last 50 calls failed"),
         secret: secret("hook"),
+        previous_secrets: vec![Previous { secret: secret("hook-before"), valid_until: EXPIRES }],
         headers: Some(BTreeMap::from(headers)),
         retry_policy: map([("schedule", json!([0, 30, 120]))]),
         last_response_code: Some(200),

@@ -222,7 +222,7 @@ fn an_activity() {
     stored(
         &activity(),
         "accountId S, eventId S, timestamp N(s), userId? S, eventType S, resource S, \
-         resourceId? S, action S, details? M, ipAddress? S, userAgent? S, previousHash? S, \
+         resourceId? S, action S, details? M, ipAddress? S, userAgent? S, lineNumber? N, previousHash? S, \
          hash? S",
     );
 }
@@ -231,9 +231,27 @@ fn an_activity() {
 fn a_hook() {
     stored(
         &hook(),
-        "webhookId S, accountId S, url S, events L, isActive N, secret S, headers? M, \
-         retryPolicy M, lastResponseCode? N, lastCalledAt? N(s), failureCount N, \
+        "webhookId S, accountId S, url S, events L, isActive N, statusReason? S, secret S, \
+         previousSecrets? L, headers? M, retryPolicy M, lastResponseCode? N, lastCalledAt? N(s), failureCount N, \
          createdAt N(s), updatedAt N(s)",
+    );
+}
+
+#[test]
+fn the_head_of_an_audit_log() {
+    stored(
+        &audit_head(),
+        "accountId S, lineNumber N, hash S, lastId S, before N, beforeHash? S, updatedAt S(iso)",
+    );
+}
+
+#[test]
+fn an_alert() {
+    stored(
+        &alert(),
+        "accountId S, subject S, sourceId? S, what S, state S, recoveredAt S(iso), \
+         firedAt S(iso), times N, reason? S, lastError? S, lastStatusCode? N, updatedAt S(iso), \
+         ttl? N(s)",
     );
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferryhook_core::connection::OrderingPolicy;
-use ferryhook_core::delivery::{Cancel, Consequence, Failure, Hold, Next, Outcome, State};
+use ferryhook_core::delivery::{Cancel, Failure, Hold, Next, Outcome, State};
 use ferryhook_core::{Delivery, Event, Id, Timestamp};
 use ferryhook_net::client::Timing;
 use ferryhook_store::Stored;
@@ -71,6 +71,8 @@ impl Courier {
             self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
             return Left::Unknown;
         };
+        // The lane of a hook has events of many sources.
+        let of = &LaneOf { source: hand.delivery().source_id, ..*of };
         let Some(route) = self.route_in_time(of).await else {
             self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
             return Left::Nothing; // the process is stopping
@@ -180,7 +182,7 @@ impl Courier {
     ) -> Outcomes {
         let now = self.0.now();
         self.0.lanes().lanes.attempted(of.id, Felt::Nothing, now);
-        Outcomes { delivery: next(now.wall), made: None, consequence: Consequence::Nothing }
+        Outcomes::without_attempt(next(now.wall))
     }
 
     async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
@@ -261,8 +263,10 @@ impl Courier {
         let going = delivery.release(now.wall);
         let fraction = inner.env.fraction();
         let next = going.after(&made.outcome, &way.policy, now.wall, fraction);
-        let Next { delivery, consequence } = parked(next, way);
-        Outcomes { delivery, made: Some(made), consequence }
+        let next = parked(next, way);
+        let signal = self.signal(way, &next, &made);
+        let Next { delivery, consequence } = next;
+        Outcomes { delivery, made: Some(made), consequence, signal }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What becomes of lanes when sources and connections change.
 
-use ferryhook_core::delivery::{Consequence, Hold, Lane};
-use ferryhook_core::{Id, Source, source};
+use ferryhook_core::delivery::{Hold, Lane};
+use ferryhook_core::{Account, Id, Source, source};
 
 use super::carry::Hand;
 use super::gate::Behind;
@@ -36,6 +36,25 @@ impl Courier {
                 }
             }
             self.release(id).await;
+        }
+        self.pump();
+    }
+
+    /// The hooks of an account changed.
+    pub async fn hooks_changed(&self, account: Id<Account>) {
+        self.0.routes.forget_of(account);
+        let mut lanes = self.0.lanes().lanes.of_hooks(account);
+        lanes.sort_unstable();
+        for (lane, source) in lanes {
+            let Some(route) = self.0.until_stored(|| self.0.routes.find(source)).await else {
+                return;
+            };
+            let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
+            match ways.iter().find(|way| way.connection.id == lane.connection) {
+                Some(way) => self.apply(way),
+                // Whatever waits there finds out by itself whether its own source has it.
+                None => self.drain(lane, source),
+            }
         }
         self.pump();
     }
@@ -109,8 +128,7 @@ impl Courier {
                 if let Some(delivery) = parcel.delivery(place).await {
                     let held = delivery.hold(reason, courier.0.now().wall);
                     let hand = Hand::Fresh { parcel, place, delivery: Box::new(delivery) };
-                    let outcomes =
-                        Outcomes { delivery: held, made: None, consequence: Consequence::Nothing };
+                    let outcomes = Outcomes::without_attempt(held);
                     courier.settle(&of, hand, outcomes, since).await;
                 }
                 let now = courier.0.now();

@@ -3,7 +3,8 @@
 
 use ferryhook_core::connection::Status;
 use ferryhook_core::delivery::{Consequence, State};
-use ferryhook_core::{Attempt, Connection, Delivery, Event};
+use ferryhook_core::operational::Operational;
+use ferryhook_core::{Attempt, Connection, Delivery, Event, Source};
 
 use super::Courier;
 use super::carry::Hand;
@@ -12,6 +13,7 @@ use crate::attempt::Made;
 use crate::feed::Happening;
 use crate::lanes::LaneOf;
 use crate::limits;
+use crate::signals::Signal;
 use crate::tally::{Course, End, Tried};
 
 impl Courier {
@@ -59,17 +61,21 @@ impl Courier {
         of: &LaneOf,
         event: &Event,
         consequence: Consequence,
-        made: Option<&Made>,
+        (made, signal): (Option<&Made>, Option<&Signal>),
     ) {
         let (connection, status) = (of.id.connection, made.map(|made| made.attempt.status_code));
-        match consequence {
-            Consequence::Nothing => {}
-            Consequence::Alert => {
+        match (consequence, signal) {
+            (Consequence::Nothing, _) => {}
+            (Consequence::Alert, _) => {
                 self.0.gauges.gave_up();
                 tracing::warn!(event.id = %event.id, connection.id = %connection, account.id = %of.account,
                     status, "a delivery was given up; replay it once the destination works");
             }
-            Consequence::DisableConnection => {
+            (Consequence::DisableConnection, Some(Signal::Called(call))) => {
+                self.0.gauges.gave_up();
+                self.unsubscribe(*call).await;
+            }
+            (Consequence::DisableConnection, _) => {
                 self.0.gauges.gave_up();
                 tracing::warn!(event.id = %event.id, connection.id = %connection, account.id = %of.account,
                     "the destination is gone for good (410); the connection is paused");
@@ -87,15 +93,23 @@ impl Courier {
             if was.status != Status::Active {
                 return;
             }
+            let reason = "the destination answered 410 Gone".to_owned();
+            let said =
+                Operational::connection_disabled(of.id.connection.as_str(), &was.name, &reason);
+            // What fails while Ferryhook speaks of itself is not spoken of; people are told.
+            let is_event = of.source != Source::own_id(of.account);
+            let prepare = || self.prepare(of.account, &said, is_event);
+            let Some(prepared) = inner.until_stored(prepare).await else { return };
             let now = Connection {
                 status: Status::Paused,
-                status_reason: Some("the destination answered 410 Gone".to_owned()),
+                status_reason: Some(reason),
                 updated_at: inner.env.now(),
                 ..was.record.clone()
             };
-            match connections.replace(&was, now).await {
-                Ok(_) => {
+            match connections.disable(&was, &now, &prepared.announcement).await {
+                Ok(()) => {
                     self.changed(Some(of.source)).await;
+                    self.announced(prepared);
                     return;
                 }
                 Err(error) if error.is_refused() => {}

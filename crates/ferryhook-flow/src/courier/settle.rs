@@ -11,6 +11,7 @@ use crate::attempt::Made;
 use crate::lanes::{LaneOf, Piece, Work};
 use crate::limits;
 use crate::parcel::Written;
+use crate::signals::Signal;
 
 /// What is to be written.
 pub(super) struct Outcomes {
@@ -18,6 +19,15 @@ pub(super) struct Outcomes {
     /// The attempt, unless the decision was to make none.
     pub(super) made: Option<Made>,
     pub(super) consequence: Consequence,
+    /// What it means beyond this delivery.
+    pub(super) signal: Option<Signal>,
+}
+
+impl Outcomes {
+    /// The decision was to make none.
+    pub(super) fn without_attempt(delivery: Delivery) -> Self {
+        Self { delivery, made: None, consequence: Consequence::Nothing, signal: None }
+    }
 }
 
 /// What is left to do for a delivery when one attempt is over.
@@ -39,7 +49,7 @@ impl Courier {
     ) -> Left {
         let inner = &self.0;
         self.tell(&hand, &outcomes);
-        let Outcomes { delivery: next, made, consequence } = outcomes;
+        let Outcomes { delivery: next, made, consequence, signal } = outcomes;
         let attempt = made.as_ref().map(|made| &made.attempt);
         let written = inner.until_stored(|| inner.write(&hand, &next, attempt)).await;
         if let (Hand::Fresh { parcel, .. }, Some(_)) = (&hand, &written) {
@@ -49,7 +59,10 @@ impl Courier {
             self.count(hand.event(), &next, attempt);
         }
         let Some(Some(settled)) = written else { return Left::Unknown };
-        self.follow(of, hand.event(), consequence, made.as_ref()).await;
+        self.follow(of, hand.event(), consequence, (made.as_ref(), signal.as_ref())).await;
+        if let Some(signal) = signal {
+            self.heed(signal);
+        }
         again(settled, since).map_or(Left::Nothing, Left::Again)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use ferryhook_core::{Id, Source};
+use ferryhook_core::{Account, Id, Source};
 
 use super::{Route, limits};
 
@@ -102,6 +102,15 @@ impl Cache {
         shard.unknown.remove(&id);
         if let Some(kept) = shard.routes.get_mut(&id) {
             kept.forgotten = true;
+        }
+    }
+
+    pub(super) fn forget_of(&self, account: Id<Account>) {
+        for shard in &self.shards {
+            let mut shard = shard.write().unwrap_or_else(PoisonError::into_inner);
+            let routes = shard.routes.values_mut();
+            let theirs = routes.filter(|kept| kept.route.source.account_id == account);
+            theirs.for_each(|kept| kept.forgotten = true);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ferryhook_core::limits::HOOKS_PER_ACCOUNT_MAX;
 use ferryhook_core::{Account, Connection, Id, Source, Timestamp, account, source};
 use ferryhook_store::{Slice, Store, StoreError};
 
@@ -31,7 +32,8 @@ pub(super) async fn route(
     };
     let worst = lineage.iter().map(|account| account.status).max();
     let account_status = worst.unwrap_or(account::Status::Active);
-    let ways = ways(store, &source, account_status, before, now).await?;
+    let mut ways = ways(store, &source, account_status, before, now).await?;
+    add_hooks(store, &source, account_status, before, (&mut ways, now)).await?;
     let reading = match before {
         Some(before) if Reading::is_same(&before.source, &source) => before.reading.clone(),
         _ => Reading::new(&source),
@@ -77,6 +79,29 @@ async fn way(
     tokio::task::spawn_blocking(make).await.map_err(|error| {
         StoreError::Unavailable(format!("a transform cannot be compiled: {error}"), None)
     })
+}
+
+/// The hooks of the account that ask for events of this source are ways beside its connections.
+async fn add_hooks(
+    store: &Store,
+    source: &Source,
+    account: account::Status,
+    before: Option<&Route>,
+    (ways, now): (&mut Vec<Arc<Way>>, Timestamp),
+) -> Result<(), StoreError> {
+    let slice = Slice::default().limit(HOOKS_PER_ACCOUNT_MAX as usize);
+    for hook in store.hooks().list_active(source.account_id, slice).await?.rows {
+        let Some(connection) = hook.way(source) else { continue };
+        if ways.len() == limits::CONNECTIONS_MAX {
+            tracing::warn!(source.id = %source.id, hook.id = %hook.id, "there is no room for a hook");
+            return Ok(());
+        }
+        let before = before.map_or(&[][..], |before| &before.ways);
+        let known = before.iter().find(|way| way.connection.id == connection.id);
+        let way = Way::new(connection, known.map(|known| &**known), now);
+        ways.push(Arc::new(way.of_account(account).of_hook(Some(hook.id))));
+    }
+    Ok(())
 }
 
 async fn ways(

@@ -11,7 +11,7 @@ use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::signature::Keys;
 use ferryhook_core::transform::Transform;
-use ferryhook_core::{Connection, Event, Secret, Timestamp, account, limits};
+use ferryhook_core::{Connection, Event, Hook, Id, Secret, Timestamp, account, limits};
 use ferryhook_net::client::{Guard, Refusal, Target};
 
 use crate::credentials::Credentials;
@@ -19,6 +19,8 @@ use crate::credentials::Credentials;
 #[derive(Debug)]
 pub struct Way {
     pub connection: Connection,
+    /// The hook whose way it is, if it is one's.
+    pub hook: Option<Id<Hook>>,
     /// Its account, or one above that, is not active: it holds what it gets, like a paused one.
     account_is_closed: bool,
     pub policy: Policy,
@@ -75,9 +77,15 @@ impl Way {
                 .and_then(|parsed| parsed.inspect_err(|error| unread(&connection, error)).ok()),
             target: OnceLock::new(),
             account_is_closed: false,
+            hook: None,
             connection,
             policy,
         }
+    }
+
+    /// The same as the way of a hook.
+    pub(crate) fn of_hook(self, hook: Option<Id<Hook>>) -> Self {
+        Self { hook, ..self }
     }
 
     /// The same of an account that stands like this.

@@ -21,6 +21,7 @@ fn what_a_connection_does_not_say_is_the_default() {
         together: limits::CONCURRENCY_DEFAULT,
         per_second: None,
         ordering: None,
+        is_shared: false,
     };
     assert_eq!(terms(Lane::Live, plain), expected);
     let replay = Terms { concurrency: limits::REPLAY_CONCURRENCY_MAX, ..expected };

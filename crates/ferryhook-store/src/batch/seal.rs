@@ -22,7 +22,7 @@ pub(crate) struct Binding {
 }
 
 /// A binding for the action at this place of a batch.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Seal {
     pub(super) place: usize,
     pub(super) binding: Binding,

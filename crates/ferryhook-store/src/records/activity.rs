@@ -8,6 +8,8 @@ use crate::tables::{Index, Table};
 
 impl Record for Activity {
     const KIND: Kind = Kind::Activity;
+    /// 2 has `lineNumber`.
+    const VERSION: u8 = 2;
 
     fn key(&self) -> Key {
         Key::new(Table::Activities, self.account_id.as_str(), self.id.as_str())

@@ -8,7 +8,7 @@ use crate::tables::{Index, Table};
 
 /// What the index has in front of the time, for those that are unread.
 pub(crate) const UNREAD: &str = "0#";
-const READ: &str = "1#";
+pub(crate) const READ: &str = "1#";
 
 pub(crate) fn key(of: Id<User>, id: Id<Notification>) -> Key {
     Key::new(Table::Notifications, of.as_str(), id.as_str())

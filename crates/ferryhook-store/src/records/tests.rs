@@ -89,6 +89,8 @@ fn full() -> Vec<Sample> {
         sample(&samples::subscription()),
         sample(&samples::rollup()),
         sample(&samples::plan_count()),
+        sample(&samples::audit_head()),
+        sample(&samples::alert()),
     ]
 }
 
@@ -124,6 +126,7 @@ fn variations() -> Vec<Sample> {
             },
             ..samples::replay()
         }),
+        sample(&samples::alert().again(samples::UPDATED)),
         sample(&samples::erasure().cancel(samples::UPDATED)),
         sample(&samples::erasure().looked_through(samples::UPDATED)),
         sample(&samples::erasure().looked_through(samples::UPDATED).scrubbed(samples::UPDATED)),
@@ -386,6 +389,8 @@ fn keys_are_those_the_tables_document() {
             "USER#usr_0000000000000001 SUBSCRIPTION",
             "ROLL#acc_0000000000000001 H#1767225600000",
             "PLAN#acc_0000000000000001 events#2026-01",
+            "ACC#acc_0000000000000001 AUDIT",
+            "ACC#acc_0000000000000001 ALERT#conn_0000000000000001",
         ]
     );
 }
@@ -425,6 +430,7 @@ fn index_keys_are_those_the_tables_document() {
             "ActivityUser usr_0000000000000001 1767225600",
             "ActivityType source_created 1767225600",
             "HookActive acc_0000000000000001 1",
+            "HookLanes 7 hook_0000000000000001",
             "NotificationUnread usr_0000000000000001 1#1767225600",
             "UsageDate 2026-01-01 acc_0000000000000001",
             "PlanCatalogue plans pro",
@@ -432,6 +438,8 @@ fn index_keys_are_those_the_tables_document() {
             "Due REPLAYS 1767229200000",
             "AccountStatus acc_0000000000000001 accepted",
             "SourceOrConnectionById ERASURES era_-OhqqeV-00000001",
+            "SourceOrConnectionById AUDITS acc_0000000000000001",
+            "SourceOrConnectionById ALERTS acc_0000000000000001#conn_0000000000000001",
         ]
     );
 }

@@ -4,7 +4,7 @@
 use ferryhook_core::connection::Status;
 use ferryhook_core::{Account, Connection, Id, Source};
 
-use super::{Slice, only};
+use super::{Announcement, Slice, only};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
@@ -71,6 +71,16 @@ impl Connections<'_> {
         now: Connection,
     ) -> Result<Stored<Connection>, StoreError> {
         self.0.replace(was, now).await
+    }
+
+    /// Pauses it without having been asked to, and says so.
+    pub async fn disable(
+        &self,
+        was: &Stored<Connection>,
+        now: &Connection,
+        announcement: &Announcement,
+    ) -> Result<(), StoreError> {
+        self.0.commit(Batch::new().replace(was, now).announcing(announcement)).await
     }
 
     pub async fn delete(&self, was: &Stored<Connection>) -> Result<Stored<Connection>, StoreError> {

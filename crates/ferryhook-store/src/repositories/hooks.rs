@@ -4,11 +4,11 @@ use ferryhook_core::plan_count::Counted;
 use ferryhook_core::{Account, Hook, Id, limits};
 
 use super::plan_counts::{Counting, one_less};
-use super::{RoomError, Slice, TRIES_MAX, only};
+use super::{Announcement, RoomError, Slice, TRIES_MAX, only};
 use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
-use crate::records::hook;
+use crate::records::{Shard, hook};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -78,6 +78,26 @@ impl Hooks<'_> {
 
     pub async fn replace(&self, was: &Stored<Hook>, now: Hook) -> Result<Stored<Hook>, StoreError> {
         self.0.replace(was, now).await
+    }
+
+    /// Of all accounts: for whoever looks after the queues of their deliveries.
+    pub async fn list_lanes(
+        &self,
+        shard: Shard,
+        slice: Slice,
+    ) -> Result<Page<Stored<Hook>>, StoreError> {
+        let query = Query::index(Kind::Hook, Index::HookLanes, shard.partition());
+        self.0.list(slice.of(query)).await
+    }
+
+    /// Turns it off, and says so.
+    pub async fn disable(
+        &self,
+        was: &Stored<Hook>,
+        now: &Hook,
+        announcement: &Announcement,
+    ) -> Result<(), StoreError> {
+        self.0.commit(Batch::new().replace(was, now).announcing(announcement)).await
     }
 
     pub async fn delete(&self, was: &Stored<Hook>) -> Result<(), StoreError> {

@@ -11,6 +11,7 @@ fn places_on_disk_never_move() {
     }
     assert_eq!(Table::OauthStates as u8, 12);
     assert_eq!(Index::PlanCatalogue as u8, 20);
+    assert_eq!(Index::HookLanes as u8, 21);
 }
 
 #[test]

@@ -311,6 +311,8 @@ const NAMES: &[&str] = &[
     "delivered",
     "counted",
     "count",
+    // The chain of the audit log
+    "lineNumber",
 ];
 
 #[cfg(test)]

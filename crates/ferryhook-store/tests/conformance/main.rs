@@ -21,6 +21,7 @@ mod yielding;
 
 mod answers;
 mod billing;
+mod chain;
 mod counts;
 mod erasures;
 mod gateway;
@@ -376,6 +377,20 @@ macro_rules! conformance {
                     a_lost_key_is_told,
                     the_largest_answer_fits_sealed,
                     what_belongs_to_nobody_is_sealed_too,
+                ;
+                chain:
+                    racing_commits_make_one_unbroken_chain,
+                    a_refused_commit_leaves_neither_line_nor_gap,
+                    details_are_the_same_after_they_were_stored,
+                    a_changed_line_is_found,
+                    a_removed_line_is_found,
+                    a_line_that_was_put_in_is_found,
+                    lines_that_changed_places_are_found,
+                    lines_from_before_the_chain_are_counted,
+                    a_log_is_checked_in_stretches,
+                    an_alert_is_told_once,
+                    unread_notifications_come_first,
+                    hooks_are_found_by_shard,
                 ;
                 notes:
                     a_change_and_its_line_in_the_log_are_one_commit,

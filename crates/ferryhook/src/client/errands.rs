@@ -71,6 +71,9 @@ pub async fn run(client: &Client, asked: Asked) -> Result<Value, Failure> {
         Asked::WhatIf(_) => {
             Err(Failure::Unsendable("what-if is asked where the data is".to_owned()))
         }
+        Asked::VerifyLogs { .. } => {
+            Err(Failure::Unsendable("the audit logs are checked where the data is".to_owned()))
+        }
         Asked::Plans(_) => {
             Err(Failure::Unsendable("plans are changed where the data is".to_owned()))
         }

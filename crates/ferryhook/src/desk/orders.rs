@@ -5,9 +5,10 @@ use ferryhook_api::connections::Place;
 use ferryhook_core::event::Status;
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::replay::Position;
-use ferryhook_core::{Erasure, Event, Id, Rejection, Replay, Timestamp};
+use ferryhook_core::{Account, Erasure, Event, Id, Rejection, Replay, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::audit::LogPlace;
 use super::plans::PlanOrder;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,6 +60,11 @@ pub enum Asked {
     /// Answered with a page of [`DeliveryLine`](ferryhook_api::events::DeliveryLine).
     ListFailures {
         limit: usize,
+    },
+    /// The audit log of this account, or all of them. Answered with [`Logs`](super::Logs).
+    VerifyLogs {
+        account: Option<Id<Account>>,
+        from: Option<LogPlace>,
     },
     /// These, or all when there are none. Answered with [`Redriven`](ferryhook_api::dead_letters::Redriven).
     Redrive(Vec<Id<Event>>),

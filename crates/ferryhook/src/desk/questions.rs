@@ -64,6 +64,9 @@ impl Desk {
             Asked::CancelErasure(id) => said(self.cancel_erasure(account, id).await?),
             Asked::ListDeadLetters { limit } => said(self.list_dead_letters(account, limit).await?),
             Asked::ListFailures { limit } => said(self.list_failures(account, limit).await?),
+            Asked::VerifyLogs { account: only, from } => {
+                said(self.verify_logs(account, only, from).await?)
+            }
             Asked::Redrive(ids) => said(self.redrive_some(account, &ids).await?),
             Asked::Plans(order) => self.plans(order).await,
         }

@@ -7,6 +7,7 @@ use ferryhook_api::replays::What;
 use ferryhook_api::works::{Doing, Filed, Refusal, Rehearsed, Works};
 use ferryhook_core::event::Status;
 use ferryhook_core::explained::{Compared, Explained};
+use ferryhook_core::operational::Operational;
 use ferryhook_core::rejection::Cause;
 use ferryhook_core::trigger::Posted;
 use ferryhook_core::verify::doctor::Other;
@@ -176,6 +177,26 @@ impl Works for Desk {
                 None => dead_letters::redrive(store, event.id).await.map(drop),
             };
             driven.map_err(not_replayed)
+        }
+        .boxed()
+    }
+
+    fn hooks_changed(&self, account: Id<Account>) -> Doing<'_, ()> {
+        async move {
+            if let Some(courier) = &self.courier {
+                courier.hooks_changed(account).await;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn announce<'a>(&'a self, account: Id<Account>, said: &'a Operational) -> Doing<'a, ()> {
+        async move {
+            match &self.courier {
+                Some(courier) => Ok(courier.announce(account, said).await?),
+                None => Err(nobody("says anything")),
+            }
         }
         .boxed()
     }

@@ -38,6 +38,8 @@ fn prefix(noun: &str) -> &'static str {
         "sessions" | "sessionId" => "ses_",
         "erasures" | "erasureId" => "era_",
         "cliSessionId" => "lsn_",
+        "hooks" | "hookId" => "hook_",
+        "notifications" | "notificationId" => "ntf_",
         other => panic!("say what an id of {other} looks like, so that its routes are tested"),
     }
 }

@@ -37,6 +37,8 @@ impl Belongings {
         trial.app.store.replays().create(&replay).await.unwrap();
         let erasure = json!({"eventIds": [event.id]});
         let erasure = trial.post("/v1/erasures", erasure).await.expect(202);
+        let hook = json!({"url": "https://example.com/", "events": ["order.*"]});
+        let hook = trial.post("/v1/hooks", hook).await.expect(201);
         let account = trial.account.id.to_string();
         let path = format!("/v1/accounts/{account}/invitations");
         let guest = json!({"email": "guest@example.com", "role": "viewer"});
@@ -58,6 +60,7 @@ impl Belongings {
             ("invitationId", text(&invitation["invitationId"])),
             ("invitationToken", text(&invitation["token"])),
             ("keyId", text(&keys["data"][0]["keyId"])),
+            ("hookId", text(&hook["hookId"])),
             // Those live where events are delivered, which is not here.
             ("cliSessionId", "lsn_0000000000000001".to_owned()),
             ("sessionId", text(&sessions["data"][0]["sessionId"])),

@@ -36,7 +36,7 @@ async fn a_replay_has_the_whole_schedule_again() {
        0s event 1 to a, attempt 1: 500
       63s event 1 to a, attempt 2: 500
      100s event 1 to a, attempt 3: 500
-     165s event 1 to a, attempt 4: 500
+     161s event 1 to a, attempt 4: 500
     ");
 }
 

@@ -97,6 +97,8 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::Subscription => as_a::<ferryhook_core::Subscription>(row),
         Kind::Rollup => as_a::<ferryhook_core::Rollup>(row),
         Kind::PlanCount => as_a::<ferryhook_core::PlanCount>(row),
+        Kind::AuditHead => as_a::<ferryhook_core::AuditHead>(row),
+        Kind::Alert => as_a::<ferryhook_core::Alert>(row),
     }
 }
 

@@ -16,9 +16,9 @@ use crate::record::{Kind, Stored};
 use crate::records::{attempt, claim, delivery, event};
 use crate::repositories::TRIES_MAX;
 
-/// Of deliveries and of attempts; with the event, its claim, what is left of that and a line in the
-/// audit log they still fit into one batch.
-const ERASED_AT_ONCE: usize = (limits::batch::ACTIONS_MAX - 4) / 2;
+/// Of deliveries and of attempts; with the event, its claim, what is left of that, a line in the audit
+/// log and its head they still fit into one batch.
+const ERASED_AT_ONCE: usize = (limits::batch::ACTIONS_MAX - 5) / 2;
 /// That there are erased events of a source is said for this much longer than needed, so that it
 /// need not be said again with every one.
 const SAID_LONGER: Duration = Duration::from_secs(24 * 60 * 60);
