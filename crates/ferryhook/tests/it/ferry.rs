@@ -45,6 +45,11 @@ impl Ferry {
         Self::start_as(command(folder).args(SERVE).envs(variables.iter().copied()))
     }
 
+    /// The same where `FERRYHOOK_LISTEN` says.
+    pub fn start_at(folder: impl AsRef<Path>, variables: &[(&str, &str)]) -> Self {
+        Self::start_as(command(folder).arg("serve").envs(variables.iter().copied()))
+    }
+
     /// The same under `strace`, which writes down when the server meets the disk and the network.
     pub fn start_traced(folder: impl AsRef<Path>, trace: &Path) -> Self {
         let calls = "trace=read,recvfrom,write,writev,sendto,sendmsg,fsync,fdatasync";

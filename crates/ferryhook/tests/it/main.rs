@@ -25,6 +25,7 @@ mod apply;
 mod auth;
 mod backups;
 mod bench;
+mod cli;
 mod configuration;
 mod crash;
 mod described;
