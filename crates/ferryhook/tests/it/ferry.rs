@@ -45,9 +45,10 @@ impl Ferry {
         Self::start_as(command(folder).args(SERVE).envs(variables.iter().copied()))
     }
 
-    /// The same where `FERRYHOOK_LISTEN` says.
-    pub fn start_at(folder: impl AsRef<Path>, variables: &[(&str, &str)]) -> Self {
-        Self::start_as(command(folder).arg("serve").envs(variables.iter().copied()))
+    /// The same where another one was, `127.0.0.1:port`, after that has gone.
+    pub fn start_at(address: &str, folder: impl AsRef<Path>, variables: &[(&str, &str)]) -> Self {
+        let serve = ["serve", "--listen", address];
+        Self::start_as(command(folder).args(serve).envs(variables.iter().copied()))
     }
 
     /// The same under `strace`, which writes down when the server meets the disk and the network.

@@ -118,11 +118,10 @@ fn a_server_that_comes_back_is_watched_on() {
     let tail = Tail::start(&shell, &["--since", "1h"]);
     assert_eq!(tail.next()["eventId"], before);
     let address = shell.ferry.address.clone();
-    let variables = [&VARIABLES[..], &[("FERRYHOOK_LISTEN", address.as_str())]].concat();
     shell.ferry.signal("TERM");
     assert_eq!(shell.ferry.wait().code(), Some(0));
     assert!(tail.said().contains("is away, waiting for it"));
-    shell.ferry = Ferry::start_at(&shell.data, &variables);
+    shell.ferry = Ferry::start_at(&address, &shell.data, &VARIABLES);
     assert!(tail.said().contains("is back"));
     let after = send(&shell, 2);
     assert_eq!(tail.next()["eventId"], after);
