@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::Display;
+use std::io;
 use std::process::ExitCode;
 
 use hyper::StatusCode;
@@ -47,7 +48,7 @@ pub enum Failure {
     Forbidden { detail: String },
     #[error("{what}")]
     NotFound { what: String },
-    #[error("{detail}{}", places(errors))]
+    #[error("{}", refusal(detail, errors))]
     Refused { status: StatusCode, detail: String, errors: Vec<Mistake> },
     #[error("the server failed: {detail} Its log has the request {request}")]
     Broken { detail: String, request: String },
@@ -108,7 +109,12 @@ impl Failure {
         while let Some(cause) = why.source() {
             why = cause;
         }
-        Self::Unreachable { server, why: why.to_string() }
+        // Without the number of the system's error, which says nothing to people.
+        let why = match why.downcast_ref::<io::Error>() {
+            Some(error) if error.raw_os_error().is_some() => error.kind().to_string(),
+            _ => why.to_string(),
+        };
+        Self::Unreachable { server, why }
     }
 
     pub(super) fn refused(server: &str, had_proof: bool, reply: &Reply) -> Self {
@@ -129,10 +135,16 @@ impl Failure {
     }
 }
 
-fn places(errors: &[Mistake]) -> String {
+/// What is wrong, a line for each. A manifest's mistakes have their place in them already.
+fn refusal(detail: &str, errors: &[Mistake]) -> String {
+    const GENERAL: &str = "The request is not valid; errors says where.";
     let line = |one: &Mistake| match one.pointer.trim_start_matches('/') {
-        "" => format!("\n  {}", one.message),
+        "" | "manifest" => format!("\n  {}", one.message),
         place => format!("\n  {}: {}", place.replace('/', "."), one.message),
     };
-    errors.iter().map(line).collect()
+    let lines: String = errors.iter().map(line).collect();
+    match detail {
+        GENERAL if !errors.is_empty() => format!("the server does not take this:{lines}"),
+        detail => format!("{detail}{lines}"),
+    }
 }

@@ -70,7 +70,9 @@ impl Client {
         source: &SourceView,
     ) -> Result<Vec<ConnectionView>, Failure> {
         let path = format!("/v1/sources/{}/connections", source.source_id);
-        Ok(self.list(&path, CONNECTIONS_MAX).await?.data)
+        let mut connections: Vec<ConnectionView> = self.list(&path, CONNECTIONS_MAX).await?.data;
+        connections.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(connections)
     }
 }
 
@@ -87,7 +89,11 @@ fn one_of<T>(mut named: Vec<T>, what: &str, text: &str, known: &[String]) -> Res
             let there = match known.len() {
                 0 => "there is none".to_owned(),
                 count if count > SHOWN_MAX => format!("`ferryhook {what}s list` shows all {count}"),
-                _ => format!("there is {}", known.join(", ")),
+                _ => {
+                    let mut known = known.to_vec();
+                    known.sort();
+                    format!("there is {}", known.join(", "))
+                }
             };
             Err(Failure::not_found(format!("no {what} is called {text:?}; {there}")))
         }

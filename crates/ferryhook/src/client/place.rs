@@ -38,7 +38,7 @@ pub struct Place {
 /// What a command works on.
 #[derive(Debug)]
 pub enum Whom {
-    Server(Client),
+    Server(Box<Client>),
     /// The data itself, through the server that has it open or alone.
     Data(Box<(Config, Values)>),
 }
@@ -133,7 +133,9 @@ pub async fn whom(flags: &WhereFlags) -> anyhow::Result<Whom> {
     let store_flag = store.settings.keys().next();
     let server_flag = flags.server.is_some() || flags.context.is_some();
     if let (Some(setting), true) = (store_flag, server_flag) {
-        bail!("either a server or a store: --server and --context do not go with {setting}");
+        bail!(
+            "either a server or a store: --server and --context do not go with the setting {setting}"
+        );
     }
     let data = Box::new(Config::load(store)?);
     let (config, values) = &*data;
@@ -149,14 +151,14 @@ pub async fn whom(flags: &WhereFlags) -> anyhow::Result<Whom> {
         return Ok(Whom::Data(data));
     }
     if is_asked || Contexts::load()?.current().is_some() {
-        return Ok(Whom::Server(client(flags).await?));
+        return Ok(Whom::Server(Box::new(client(flags).await?)));
     }
     // Nothing here, and one elsewhere on this machine: that is meant.
     if !config.data.exists()
         && let Some(noted) = local::noted()
         && let Some(Local { url, key }) = local::ask(&noted).await.ok().flatten()
     {
-        return Ok(Whom::Server(Client::new(&url, Some(key))?));
+        return Ok(Whom::Server(Box::new(Client::new(&url, Some(key))?)));
     }
     Ok(Whom::Data(data))
 }

@@ -26,7 +26,8 @@ pub fn run(command: &ApiKeysCommand) -> anyhow::Result<()> {
 
 async fn list(asked: &ListAll) -> anyhow::Result<()> {
     let client = place::client(&asked.with.server).await?;
-    let page = client.list::<KeyView>("/v1/api-keys", asked.limit.into()).await?;
+    let mut page = client.list::<KeyView>("/v1/api-keys", asked.limit.into()).await?;
+    page.data.sort_by_key(|key| key.created_at);
     if asked.with.json {
         return print_json(&json!({ "data": page.data, "hasMore": page.has_more }));
     }

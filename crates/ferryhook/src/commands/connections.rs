@@ -38,10 +38,11 @@ pub fn run(command: &ConnectionsCommand) -> anyhow::Result<ExitCode> {
 
 async fn list(asked: &ConnectionsList) -> anyhow::Result<()> {
     let client = place::client(&asked.with.server).await?;
-    let sources = match &asked.source {
+    let mut sources = match &asked.source {
         Some(source) => vec![client.find_source(source).await?],
         None => client.list::<SourceView>("/v1/sources", SOURCES_MAX).await?.data,
     };
+    sources.sort_by(|one, other| one.name.cmp(&other.name));
     let mut all = Vec::new();
     for source in &sources {
         let connections = client.connections_of(source).await?;

@@ -33,7 +33,8 @@ pub fn run(command: &SourcesCommand) -> anyhow::Result<ExitCode> {
 
 async fn list(asked: &ListAll) -> anyhow::Result<()> {
     let client = place::client(&asked.with.server).await?;
-    let page = client.list::<SourceView>("/v1/sources", asked.limit.into()).await?;
+    let mut page = client.list::<SourceView>("/v1/sources", asked.limit.into()).await?;
+    page.data.sort_by(|one, other| one.name.cmp(&other.name));
     if asked.with.json {
         return print_json(&json!({ "data": page.data, "hasMore": page.has_more }));
     }

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ferryhook_api::events::EventLine;
+use ferryhook_api::page::Page;
 use ferryhook_core::event::Status;
 use ferryhook_core::{Env, Timestamp};
 use tokio::time::sleep;
@@ -25,7 +26,7 @@ use seen::Seen;
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// As many as one look takes in; the next goes on from there.
-const LOOK_MAX: usize = 1000;
+const LOOK_MAX: usize = 5000;
 const INTERRUPTED: u8 = 130;
 
 pub fn run(asked: &Tail) -> anyhow::Result<ExitCode> {
@@ -93,15 +94,15 @@ async fn begin(
     let Some(newest) = newest.first() else { return Ok(Seen::everything(status)) };
     let mut seen = Seen::from(newest.received_at, status);
     let events = look(client, path, &seen).await?;
-    seen.pass_over(events);
+    seen.pass_over(events.data);
     Ok(seen)
 }
 
 /// What has come since, oldest first.
-async fn look(client: &Client, path: &str, seen: &Seen) -> Result<Vec<EventLine>, Failure> {
-    let from = seen.from_when().map(|from| from.to_string());
+async fn look(client: &Client, path: &str, seen: &Seen) -> Result<Page<EventLine>, Failure> {
+    let from = seen.begins_at().map(|from| from.to_string());
     let path = with_query(path, [("order", Some("asc".to_owned())), ("from", from)]);
-    Ok(client.list(&path, LOOK_MAX).await?.data)
+    client.list(&path, LOOK_MAX).await
 }
 
 fn show(asked: &Tail, event: &EventLine) -> anyhow::Result<()> {

@@ -8,7 +8,7 @@ mod samples;
 
 use std::io::Write;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use ferryhook_core::verify::sign::{Draft, sign};
 use ferryhook_core::{Env, Map, Secret};
 use serde_json::{Value, json};
@@ -57,7 +57,10 @@ async fn trigger(asked: &Trigger, what: &str, source: &str) -> anyhow::Result<()
     let draft = sample.draft(&source.ingest_url, &body, &Env::system());
     let (draft, is_signed) = match &asked.secret {
         Some(secret) => (sign_here(&source.provider, &source.config, secret, draft)?, true),
-        None => signed(&client, &source, draft).await?,
+        None => signed(&client, &source, draft).await.map_err(|failure| match failure {
+            Failure::Refused { .. } => anyhow!("{failure} If you have it, give it with --secret"),
+            other => other.into(),
+        })?,
     };
     let reply = deliver(&client, draft).await?;
     told(&reply, asked.json)?;

@@ -1,11 +1,12 @@
 //! Waits for a replay to end, and says how far it is.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{Write, stderr};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use ferryhook_api::replays::{ReplayJob, ReplayState};
+use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Runtime;
 
 use crate::client::place::Whom;
@@ -26,7 +27,6 @@ pub fn wait(
         let _ = writeln!(stderr(), "replay {id} runs; ferryhook replay cancel {id} stops it");
     }
     let ended = runtime.block_on(until_ended(begun, whom));
-    clear_progress();
     let complete =
         ended.as_ref().is_ok_and(|job| job.state == ReplayState::Done && job.counts.failed == 0);
     let code = answered(ended, |job| match json {
@@ -39,13 +39,15 @@ pub fn wait(
 async fn until_ended(begun: ReplayJob, whom: &Whom) -> anyhow::Result<ReplayJob> {
     let id = begun.replay_id;
     let mut job = begun;
+    let bar = progress(&job);
     while job.is_running() {
-        show_progress(&job);
+        show(&bar, &job);
         tokio::time::sleep(LOOK_EVERY).await;
         let asked = whom.ask_server(Asked::ShowReplay(id)).await?;
         let gone = || anyhow!("the server has stopped; replay {id} goes on with the next");
         job = asked.ok_or_else(gone)?;
     }
+    bar.finish_and_clear();
     Ok(job)
 }
 
@@ -58,22 +60,27 @@ fn line(job: &ReplayJob) -> String {
     )
 }
 
-/// On a terminal only: one line that is written over.
-fn show_progress(job: &ReplayJob) {
-    if !stderr().is_terminal() {
-        return;
+/// On a terminal only. How many it will be is known where events were named.
+fn progress(job: &ReplayJob) -> ProgressBar {
+    let known = job.ids.map(|ids| ids as u64);
+    let (bar, template) = match known {
+        Some(count) => (ProgressBar::new(count), "{bar:30} {pos}/{len}  {msg}"),
+        None => (ProgressBar::new_spinner(), "{spinner} {elapsed}  {msg}"),
+    };
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
     }
+}
+
+fn show(bar: &ProgressBar, job: &ReplayJob) {
     let waits = match &job.waiting_for {
         Some(connection) => format!(", waits for {connection}, whose queue is full"),
         None => String::new(),
     };
-    let _ = write!(stderr(), "\r\x1b[K{}{waits}", line(job));
-}
-
-fn clear_progress() {
-    if stderr().is_terminal() {
-        let _ = write!(stderr(), "\r\x1b[K");
-    }
+    bar.set_position(job.counts.matched);
+    bar.set_message(format!("{}{waits}", line(job)));
+    bar.tick();
 }
 
 fn print_ended(job: &ReplayJob) -> anyhow::Result<()> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use ferryhook_api::events::EventLine;
+use ferryhook_api::page::Page;
 use ferryhook_core::event::Status;
 use ferryhook_core::{Event, Id, Timestamp};
 
@@ -25,6 +26,8 @@ pub struct Seen {
     /// How often those were seen that are not shown yet.
     waiting: HashMap<Id<Event>, usize>,
     waits: bool,
+    /// The last look ended here, and there was more behind it.
+    reached: Option<Timestamp>,
 }
 
 impl Seen {
@@ -44,6 +47,7 @@ impl Seen {
             shown: HashMap::new(),
             waiting: HashMap::new(),
             waits: status.is_none(),
+            reached: None,
         }
     }
 
@@ -52,7 +56,12 @@ impl Seen {
     }
 
     /// The next look begins here.
-    pub fn from_when(&self) -> Option<Timestamp> {
+    pub fn begins_at(&self) -> Option<Timestamp> {
+        self.reached.or_else(|| self.earliest())
+    }
+
+    /// Before this nothing turns up any more.
+    fn earliest(&self) -> Option<Timestamp> {
         let Some((latest, within)) = self.latest.zip(self.within) else { return self.start };
         Some(latest - within).max(self.start)
     }
@@ -65,9 +74,13 @@ impl Seen {
         }
     }
 
-    /// Those of a look that are to be shown now, in the order in which they came.
-    pub fn fresh(&mut self, mut events: Vec<EventLine>) -> Vec<EventLine> {
+    /// Those of a look that are to be shown now, in the order in which they came. One that did not
+    /// take in everything is followed by one from where it ended.
+    pub fn fresh(&mut self, look: Page<EventLine>) -> Vec<EventLine> {
+        let Page { data: mut events, has_more, .. } = look;
         events.sort_by_key(|event| (event.received_at, event.event_id));
+        let last = events.last().map(|event| event.received_at);
+        self.reached = last.filter(|_| has_more);
         let mut fresh = Vec::new();
         for event in events {
             if self.shown.contains_key(&event.event_id) {
@@ -77,7 +90,9 @@ impl Seen {
                 let looks = self.waiting.entry(event.event_id).or_insert(0);
                 *looks += 1;
                 if *looks <= HELD_BACK {
-                    break; // those behind it wait as well, or they would be out of order
+                    // Those behind it wait as well, or they would be out of order.
+                    self.reached = None;
+                    break;
                 }
             }
             self.waiting.remove(&event.event_id);
@@ -85,7 +100,7 @@ impl Seen {
             self.latest = self.latest.max(Some(event.received_at));
             fresh.push(event);
         }
-        if let Some(from) = self.from_when() {
+        if let Some(from) = self.earliest() {
             self.shown.retain(|_, received_at| *received_at >= from);
         }
         fresh

@@ -45,7 +45,8 @@ fn every_sample_can_be_signed_and_the_signature_holds() {
         let draft = sample.draft("http://127.0.0.1/in/x", &sample.body(&env), &env);
         let signed = sign(sample.provider, &secret, &Map::new(), draft, env.now());
         let signed = signed.unwrap_or_else(|error| panic!("{sample:?}: {error}"));
-        let verifier = Verifier::new(sample.provider, &[secret.clone()], &Map::new()).unwrap();
+        let verifier =
+            Verifier::new(sample.provider, std::slice::from_ref(&secret), &Map::new()).unwrap();
         let headers = Headers::new(signed.headers.clone());
         let request = Request {
             method: &signed.method,
@@ -54,6 +55,6 @@ fn every_sample_can_be_signed_and_the_signature_holds() {
             body: &signed.body,
         };
         let verdict = verifier.check(&request, env.now(), &ferryhook_core::verify::NoCertificates);
-        assert!(matches!(verdict, Verdict::Valid { .. }), "{sample:?}: {verdict:?}");
+        assert_eq!(verdict, Verdict::Valid, "{sample:?}");
     }
 }

@@ -1,0 +1,13 @@
+//! The command line as a client: the real binary, against a real server, as somebody would type it.
+
+mod calm;
+mod configuration;
+mod events;
+mod local;
+mod refusals;
+mod resources;
+mod samples;
+mod sessions;
+mod shell;
+mod tail;
+mod transcript;
