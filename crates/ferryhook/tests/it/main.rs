@@ -37,6 +37,7 @@ mod hostile;
 mod http2;
 mod idle;
 mod ingest;
+mod listen;
 mod neighbours;
 mod proof;
 mod replay;
