@@ -142,7 +142,7 @@ pub fn routes() -> Vec<Route> {
         get("/v1/failures", "failures.list", Role(Viewer), "Lists deliveries that were given up.", dead_letters::list_failures),
 
         post("/v1/cli/sessions", "cliSessions.create", Role(Member), "Begins to listen: makes a session, with a connection for each of its sources.", cli_sessions::create),
-        get("/v1/cli/sessions/{cliSessionId}/stream", "cliSessions.stream", Role(Member), "Gives out the requests that whoever listens is to make, as they come.", cli_sessions::stream),
+        get("/v1/cli/sessions/{cliSessionId}/stream", cli_sessions::STREAM, Role(Member), "Gives out the requests that whoever listens is to make, as they come.", cli_sessions::stream),
         post("/v1/cli/sessions/{cliSessionId}/results", "cliSessions.report", Role(Member), "Says what came of requests.", cli_sessions::report),
         delete("/v1/cli/sessions/{cliSessionId}", "cliSessions.end", Role(Member), "Ends a session; what waits for it is not sent any more.", cli_sessions::end),
 

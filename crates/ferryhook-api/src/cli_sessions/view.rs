@@ -68,7 +68,7 @@ pub struct ListenedSource {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum CliMessage {
-    Request(CliRequest),
+    Request(Box<CliRequest>),
     End(CliEnd),
 }
 

@@ -26,6 +26,8 @@ const VARIABLES: [(&str, &str); 2] =
 struct Harbour {
     ferry: Ferry,
     client: Client,
+    /// The same person, signed in.
+    person: Client,
     stranger: Client,
     source: String,
     folder: TempDir,
@@ -37,10 +39,11 @@ impl Harbour {
     fn open() -> Self {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let ferry = Ferry::start_in(&folder, &VARIABLES);
-        let (client, stranger) = (signed_up(&ferry, "one"), signed_up(&ferry, "two"));
+        let (person, client) = signed_up(&ferry, "one");
+        let (_, stranger) = signed_up(&ferry, "two");
         let made = told(&client.post("/v1/sources", json!({"name": "shop"})), 201);
         let source = made["sourceId"].as_str().unwrap().to_owned();
-        Self { ferry, client, stranger, source, folder, elsewhere }
+        Self { ferry, client, person, stranger, source, folder, elsewhere }
     }
 
     /// Another life at the same place.
@@ -82,14 +85,15 @@ impl Harbour {
     }
 }
 
-/// Somebody with an account and a key of their own.
-fn signed_up(ferry: &Ferry, name: &str) -> Client {
+/// Somebody with an account: signed in, and with a key.
+fn signed_up(ferry: &Ferry, name: &str) -> (Client, Client) {
     let who = json!({"email": format!("{name}@example.com"), "password": "correct horse battery"});
     let person = told(&Client::of(ferry, "").post("/v1/auth/signup", who), 201);
     let person = Client::of(ferry, person["accessToken"].as_str().unwrap());
     let key = json!({"name": "tests", "permissions": "write"});
     let key = told(&person.post("/v1/api-keys", key), 201);
-    person.with(key["key"].as_str().unwrap())
+    let client = person.with(key["key"].as_str().unwrap());
+    (person, client)
 }
 
 /// Looks until it is as wanted.
@@ -351,6 +355,21 @@ fn a_session_is_its_makers_alone() {
     told(&harbour.client.delete(&path), 204);
     assert_eq!(message(&mut stream, "end"), json!({"reason": "closed"}));
     assert_eq!(harbour.client.delete(&path).status, 404);
+}
+
+/// A stream that is open gives out nothing any more.
+#[test]
+fn a_revoked_key_is_revoked_for_who_listens_too() {
+    let harbour = Harbour::open();
+    let app = Destination::kind();
+    let mut listen = harbour.listen(&[&port(&app), "shop"]);
+    listen.line();
+    let keys = told(&harbour.person.get("/v1/api-keys"), 200);
+    let key = keys["data"][0]["keyId"].as_str().unwrap();
+    told(&harbour.person.delete(&format!("/v1/api-keys/{key}")), 204);
+    harbour.post("", "", b"{}");
+    assert_eq!(listen.child.wait().unwrap().code(), Some(3));
+    assert!(app.calls().is_empty());
 }
 
 /// Opens the stream of a session.
