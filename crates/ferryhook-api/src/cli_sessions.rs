@@ -8,26 +8,37 @@ mod port;
 mod view;
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Arc;
 
-use axum::extract::State;
-use ferryhook_core::cli_session::Told;
+use axum::extract::{FromRequestParts, State};
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
+use ferryhook_core::cli_session::{Ended, Told};
 use ferryhook_core::connection::{DestinationType, Method, Status};
 use ferryhook_core::filter::Filter;
 use ferryhook_core::id::CliSessionId;
 use ferryhook_core::limits as bounds;
+use ferryhook_core::member::Role;
 use ferryhook_core::source::ConnectionType;
 use ferryhook_core::{CliSession, Connection, Id, Map, Secret, Source};
 use ferryhook_store::repositories::Edit;
 use ferryhook_store::{Slice, Stored};
-use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{Stream, StreamExt};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use utoipa::IntoParams;
 
 use crate::address::Address;
 use crate::apply::{self, TRIES_MAX};
-use crate::call::{ApiResult, Asked, Created, Done, Found, In, MaybeSent, Message, Sent, Streamed};
+use crate::call::{
+    ApiResult, Asked, Created, Describes, Done, Found, In, MaybeSent, Message, Sent, Streamed,
+};
 use crate::caller::Caller;
+use crate::gate::is_still_open;
+use crate::openapi::Sketch;
 use crate::owned;
 use crate::problem::{Code, Problem};
 use crate::router::App;
@@ -42,6 +53,8 @@ pub use view::{
 /// Somebody waits in front of it: soon at first, and not for days. A 410 is a mistake in the
 /// making, not the end of the destination.
 const RETRIES: &str = r#"{"schedule":[0,2,10,60,300],"rules":[{"codes":410,"then":"retry"}]}"#;
+/// The operation whose messages are given out only for as long as it is allowed.
+pub(crate) const STREAM: &str = "cliSessions.stream";
 /// What its connections are called.
 const NAME: &str = "ferryhook listen";
 
@@ -105,15 +118,17 @@ pub async fn stream(
     caller: Caller,
     In(id): In<CliSessionId>,
     Asked(query): Asked<CliStreamQuery>,
+    shown: Shown,
 ) -> ApiResult<Streamed<CliMessage>> {
     let session = find(&app, &caller, id)?;
     let told = app.listening.read(session.id, query.after.unwrap_or(0));
     let told = told.ok_or_else(Problem::not_found)?;
+    let told = while_allowed(told, app, caller, shown);
     let message = |told| match told {
         Told::Errand(errand) => Message {
             name: "request",
             id: Some(errand.number),
-            data: CliMessage::Request(errand.into()),
+            data: CliMessage::Request(Box::new((*errand).into())),
         },
         Told::End(why) => {
             let data = CliMessage::End(CliEnd { reason: why.into() });
@@ -121,6 +136,51 @@ pub async fn stream(
         }
     };
     Ok(Streamed(told.map(message).boxed()))
+}
+
+/// Looks at each message whether they may still have it: a key that is revoked is revoked for what
+/// it has opened as well.
+fn while_allowed(
+    told: BoxStream<'static, Told>,
+    app: App,
+    caller: Caller,
+    shown: Shown,
+) -> impl Stream<Item = Told> + Send {
+    let asking = Arc::new((app, caller, shown));
+    stream::unfold(Some(told), move |told| {
+        let asking = asking.clone();
+        async move {
+            let mut told = told?;
+            let next = told.next().await?;
+            let (app, caller, Shown(headers)) = &*asking;
+            match is_still_open(app, headers, caller, Role::Member, STREAM).await {
+                true => Some((next, Some(told))),
+                // Whoever asks again is told why.
+                false => Some((Told::End(Ended::Replaced), None)),
+            }
+        }
+    })
+}
+
+/// With what a request has shown who sends it.
+pub struct Shown(HeaderMap);
+
+impl FromRequestParts<App> for Shown {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        Ok(Self(parts.headers.clone()))
+    }
+}
+
+impl Describes for Shown {
+    fn describe(_: &mut Sketch) {}
+}
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shown").finish_non_exhaustive()
+    }
 }
 
 /// `POST /v1/cli/sessions/{id}/results`

@@ -119,6 +119,21 @@ async fn admit(
     Ok(response)
 }
 
+/// Whether who was let in for this would be let in now, for an answer that goes on.
+pub(crate) async fn is_still_open(
+    app: &App,
+    headers: &HeaderMap,
+    caller: &Caller,
+    needed: Role,
+    operation: &'static str,
+) -> bool {
+    let gate =
+        Gate { app: app.clone(), operation, access: Access::Role(needed), is_mutating: false };
+    let Ok(proof) = prove(app, headers).await else { return false };
+    let named = Named::Header(caller.account);
+    enter(&gate, needed, named, proof, &caller.visit).await.is_ok()
+}
+
 /// The account that a request is about: the one in its path, or else in its header, or else the
 /// one that is theirs.
 #[derive(Debug, Clone, Copy)]

@@ -156,7 +156,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/apply", "configuration.apply", Role(Member), "Makes sources and connections what a manifest says.", apply::apply),
         get("/v1/export", "configuration.export", Role(Viewer), "Writes sources and connections down as a manifest.", export::show),
         post("/v1/cli/sessions", "cliSessions.create", Role(Member), "Begins to listen: makes a session, with a connection for each of its sources.", cli_sessions::create),
-        get("/v1/cli/sessions/{cliSessionId}/stream", "cliSessions.stream", Role(Member), "Gives out the requests that whoever listens is to make, as they come.", cli_sessions::stream),
+        get("/v1/cli/sessions/{cliSessionId}/stream", cli_sessions::STREAM, Role(Member), "Gives out the requests that whoever listens is to make, as they come.", cli_sessions::stream),
         post("/v1/cli/sessions/{cliSessionId}/results", "cliSessions.report", Role(Member), "Says what came of requests.", cli_sessions::report),
         delete("/v1/cli/sessions/{cliSessionId}", "cliSessions.end", Role(Member), "Ends a session; what waits for it is not sent any more.", cli_sessions::end),
         get("/v1/analytics/overview", "analytics.overview", Role(Viewer), "Shows how the account is doing.", analytics::overview),

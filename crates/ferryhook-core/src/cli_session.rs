@@ -72,7 +72,7 @@ pub struct Answered {
 /// What whoever listens is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Told {
-    Errand(Errand),
+    Errand(Box<Errand>),
     /// The last word.
     End(Ended),
 }

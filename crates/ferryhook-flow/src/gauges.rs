@@ -13,6 +13,8 @@ use crate::lanes::Felt;
 pub(crate) struct Gauges {
     /// By the first digit of the status; 0 stands for no answer.
     attempts: [Counter; 6],
+    /// The same of those that went to somebody who listens.
+    listened: [Counter; 6],
     blocked: Counter,
     dns: Histogram,
     connect: Histogram,
@@ -88,13 +90,14 @@ impl Gauges {
             "Events and rejections that erasures carried out here have erased."
         );
         let phase = |phase: &'static str| metrics::histogram!("ferryhook_delivery_duration_seconds", "phase" => phase);
-        let attempts = |outcome: &'static str, class: &'static str| {
+        let attempts = |to: &'static str, outcome: &'static str, class: &'static str| {
             metrics::counter!("ferryhook_delivery_attempts_total",
-                "destination_type" => "http", "outcome" => outcome, "status_class" => class)
+                "destination_type" => to, "outcome" => outcome, "status_class" => class)
         };
         Self {
-            attempts: CLASSES.map(|(outcome, class)| attempts(outcome, class)),
-            blocked: attempts("blocked", "none"),
+            attempts: CLASSES.map(|(outcome, class)| attempts("http", outcome, class)),
+            listened: CLASSES.map(|(outcome, class)| attempts("cli", outcome, class)),
+            blocked: attempts("http", "blocked", "none"),
             dns: phase("dns"),
             connect: phase("connect"),
             tls: phase("tls"),
@@ -120,10 +123,11 @@ impl Gauges {
         self.erased.increment(1);
     }
 
-    pub(crate) fn attempted(&self, made: &Made) {
+    pub(crate) fn attempted(&self, made: &Made, is_listened: bool) {
+        let attempts = if is_listened { &self.listened } else { &self.attempts };
         match (made.felt, made.attempt.status_code / 100) {
             (Felt::Nothing, _) => self.blocked.increment(1),
-            (_, class) => self.attempts[usize::from(class.min(5))].increment(1),
+            (_, class) => attempts[usize::from(class.min(5))].increment(1),
         }
         let timing = &made.timing;
         let phases = [

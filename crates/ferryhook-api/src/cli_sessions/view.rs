@@ -24,8 +24,8 @@ pub struct NewCliSession {
     /// Without it, all sources of the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_id: Option<SourceId>,
-    /// Where the client will send them, such as `http://127.0.0.1:3000`. The server never does; it
-    /// is what attempts are shown with.
+    /// The URL that the client will send them to. The server never does; it is what attempts are
+    /// shown with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forward_to: Option<String>,
     /// Goes before the path that the sender wrote behind the source's address.
@@ -68,7 +68,7 @@ pub struct ListenedSource {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum CliMessage {
-    Request(CliRequest),
+    Request(Box<CliRequest>),
     End(CliEnd),
 }
 

@@ -258,7 +258,7 @@ impl Courier {
             tracing::warn!(connection.id = %of.id.connection, "the destination keeps failing and is given a rest");
         }
         self.pump(); // its place is free, though what came of it is not written yet
-        inner.gauges.attempted(&made);
+        inner.gauges.attempted(&made, way.connection.is_listened_to());
         // One that was held may go on, and so may fail and be put off again.
         let going = delivery.release(now.wall);
         let fraction = inner.env.fraction();

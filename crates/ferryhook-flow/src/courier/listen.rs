@@ -12,7 +12,7 @@ use ferryhook_core::cli_session::{Ended, Report};
 use ferryhook_core::connection::Status;
 use ferryhook_core::delivery::Lane;
 use ferryhook_core::{CliSession, Connection, Delivery, Id, Source, Timestamp};
-use ferryhook_store::{StoreError, Stored};
+use ferryhook_store::StoreError;
 
 use super::settle::Outcomes;
 use super::{Courier, Inner, lane_of};
@@ -120,7 +120,7 @@ impl Courier {
 
     /// Whether it is left to another process, which has its session. What an earlier run of this
     /// one has left, or one that is no more, is deleted.
-    pub(crate) fn is_anothers(&self, connection: &Stored<Connection>) -> bool {
+    pub(crate) fn is_anothers(&self, connection: &Connection) -> bool {
         let is_open = connection.status != Status::Deleted && connection.is_listened_to();
         if !is_open || self.0.is_heard(connection) {
             return false;
@@ -137,7 +137,7 @@ impl Courier {
 
     /// Nobody has tried: it keeps its attempts. Elsewhere somebody may want it at once.
     pub(super) fn not_heard(&self, of: &LaneOf, delivery: &Delivery, way: &Way) -> Outcomes {
-        let pause = match self.is_elsewhere(way) {
+        let pause = match self.is_anothers(&way.connection) {
             true => Duration::ZERO,
             false => limits::LISTENER_PAUSE,
         };

@@ -56,7 +56,7 @@ pub(crate) enum Unheard {
 
 /// What there is for a reader.
 pub(super) enum Next {
-    Errand(Errand),
+    Errand(Box<Errand>),
     End(Ended),
     Nothing,
 }
@@ -138,7 +138,7 @@ impl Session {
         if let Some(read) = open.read.take() {
             let _ = read.send(reader);
         }
-        Next::Errand(open.errand.clone())
+        Next::Errand(Box::new(open.errand.clone()))
     }
 
     /// Nobody reads any more, unless that is already another.

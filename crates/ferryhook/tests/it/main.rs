@@ -40,6 +40,7 @@ mod hostile;
 mod http2;
 mod idle;
 mod ingest;
+mod listen;
 mod neighbours;
 mod one_store;
 mod proof;

@@ -40,7 +40,7 @@ fn read(courier: &Courier) -> Reader {
 
 async fn next(reader: &mut Reader) -> Errand {
     match reader.next().await {
-        Some(Told::Errand(errand)) => errand,
+        Some(Told::Errand(errand)) => *errand,
         other => panic!("not an errand: {other:?}"),
     }
 }
