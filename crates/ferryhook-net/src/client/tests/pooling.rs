@@ -104,7 +104,7 @@ async fn a_connection_that_is_announced_to_close_is_not_kept() {
 #[tokio::test]
 async fn a_client_keeps_as_much_as_it_is_told() {
     const TOLD: usize = 3 * limits::BODY_BYTES_READ;
-    for (length, connections) in [(TOLD - 1, 1), (TOLD, 1), (TOLD + 1, 2)] {
+    for (length, connections) in [(TOLD - 1, 1), (TOLD, 1), (2 * TOLD, 2)] {
         let receiver = Receiver::start(move |mut visit| async move {
             while visit.request().await {
                 let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
