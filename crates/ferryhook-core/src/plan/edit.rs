@@ -3,6 +3,8 @@
 //! A pure function with one complaint for each mistake. Who has the plan already is not asked
 //! here: it holds for them from the next event on.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -15,6 +17,8 @@ const PRICE_ID_CHARACTERS_MAX: usize = 255;
 const FEATURES_MAX: usize = 100;
 /// No currency has a plan that costs more.
 const PRICE_CENTS_MAX: u64 = 100_000_000_000;
+/// Every reader of JSON keeps a number up to here exactly.
+const LIMIT_MAX: u64 = 1 << 52;
 const RETENTION_DAYS_MAX: u32 = 3650;
 const OVER_QUOTA: &str = "overQuota";
 
@@ -164,10 +168,10 @@ impl Limits {
         let (name, value) = written.split_once('=').ok_or_else(bad)?;
         let (name, value) = (name.trim(), value.trim());
         match name {
-            "eventsPerMinute" => self.events_per_minute = number(name, value, u64::MAX >> 12)?,
-            "eventsPerMonth" => self.events_per_month = number(name, value, u64::MAX >> 12)?,
-            "apiCallsPerMonth" => self.api_calls_per_month = number(name, value, u64::MAX >> 12)?,
-            "storageGB" => self.storage_gb = number(name, value, u64::MAX >> 12)?,
+            "eventsPerMinute" => self.events_per_minute = number(name, value, LIMIT_MAX)?,
+            "eventsPerMonth" => self.events_per_month = number(name, value, LIMIT_MAX)?,
+            "apiCallsPerMonth" => self.api_calls_per_month = number(name, value, LIMIT_MAX)?,
+            "storageGB" => self.storage_gb = number(name, value, LIMIT_MAX)?,
             "users" => self.users = number(name, value, u32::MAX)?,
             "sources" => self.sources = number(name, value, u32::MAX)?,
             "dataRetentionDays" => {
@@ -194,7 +198,7 @@ impl Limits {
     }
 }
 
-fn number<T: std::str::FromStr + PartialOrd>(
+fn number<T: FromStr + PartialOrd + Copy>(
     name: &str,
     value: &str,
     most: T,

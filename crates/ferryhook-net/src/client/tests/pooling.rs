@@ -100,6 +100,28 @@ async fn a_connection_that_is_announced_to_close_is_not_kept() {
     assert_eq!((receiver.connections(), client.pool.count()), (2, 0));
 }
 
+/// Whoever needs the whole of an answer gets it, and not a byte more than was asked for.
+#[tokio::test]
+async fn a_client_keeps_as_much_as_it_is_told() {
+    const TOLD: usize = 3 * limits::BODY_BYTES_READ;
+    for (length, connections) in [(TOLD - 1, 1), (TOLD, 1), (2 * TOLD, 2)] {
+        let receiver = Receiver::start(move |mut visit| async move {
+            while visit.request().await {
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n");
+                visit.say(head.as_bytes()).await;
+                visit.say(&vec![b'x'; length]).await;
+            }
+        })
+        .await;
+        let client = client().keeping(TOLD);
+        for _ in 0..2 {
+            let reply = client.send(post(&receiver.url())).await.unwrap();
+            assert_eq!(reply.body.len(), length.min(TOLD));
+        }
+        assert_eq!(receiver.connections(), connections, "{length} bytes");
+    }
+}
+
 #[tokio::test]
 async fn a_body_up_to_the_bound_keeps_the_connection_and_a_larger_one_does_not() {
     for (length, connections) in
