@@ -28,6 +28,8 @@ pub struct UsageView {
     pub api_calls: u64,
     /// Bytes of the bodies that came in.
     pub data_processed: u64,
+    /// Bytes of the bodies that were kept when the day began, or came since.
+    pub storage_used: u64,
     /// Requests that were refused.
     pub error_count: u64,
     pub sync_jobs: u64,
@@ -54,6 +56,7 @@ impl From<Usage> for UsageView {
             date: usage.day,
             api_calls: usage.api_calls,
             data_processed: usage.data_processed_bytes,
+            storage_used: usage.storage_used_bytes,
             error_count: usage.error_count,
             sync_jobs: usage.sync_jobs,
             active_users: usage.active_users,

@@ -16,6 +16,7 @@ pub struct Usage {
     pub api_calls: u64,
     #[serde(rename = "dataProcessed")]
     pub data_processed_bytes: u64,
+    /// What was kept when the day began, and what came since.
     #[serde(rename = "storageUsed")]
     pub storage_used_bytes: u64,
     pub sync_jobs: u64,
@@ -33,9 +34,10 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Counts add up. What is a level rather than a count (storage, users, sources) has its highest
-    /// value of the day; users are also known by name.
+    /// Counts add up. What is a level rather than a count (users, sources, what was kept when the day
+    /// began) has its highest value of the day; users are also known by name.
     pub fn add(&mut self, more: &Self) {
+        let kept = self.kept_before().max(more.kept_before());
         let counts = [
             (&mut self.api_calls, more.api_calls),
             (&mut self.data_processed_bytes, more.data_processed_bytes),
@@ -52,13 +54,17 @@ impl Usage {
         let users = self.by_user.as_ref().map_or(0, |users| users.len() as u64);
         self.active_users = self.active_users.max(more.active_users).max(users);
         self.active_sources = self.active_sources.max(more.active_sources);
-        self.storage_used_bytes = self.storage_used_bytes.max(more.storage_used_bytes);
+        self.storage_used_bytes = kept.saturating_add(self.data_processed_bytes);
         let hours = self.hourly_counts.len().max(more.hourly_counts.len());
         self.hourly_counts.resize(hours, 0);
         for (count, more) in self.hourly_counts.iter_mut().zip(&more.hourly_counts) {
             *count = count.saturating_add(*more);
         }
         self.updated_at = self.updated_at.max(more.updated_at);
+    }
+
+    fn kept_before(&self) -> u64 {
+        self.storage_used_bytes.saturating_sub(self.data_processed_bytes)
     }
 
     /// All events of the day, whatever platform they are of.

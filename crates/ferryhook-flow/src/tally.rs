@@ -7,6 +7,7 @@
 //! nothing happened, nothing is written.
 
 mod gathered;
+mod kept;
 mod outbox;
 
 use std::sync::{Arc, Mutex};
@@ -17,6 +18,7 @@ use ferryhook_store::Store;
 use crate::courier::lock;
 use crate::shards::Shards;
 use gathered::Gathered;
+use kept::KeptBefore;
 use outbox::{Active, Outbox};
 
 /// Clones share the counts.
@@ -30,6 +32,7 @@ struct Inner {
     kept: Mutex<Outbox>,
     /// Of the day, which outlives a flush.
     active: Mutex<Active>,
+    kept_before: Mutex<KeptBefore>,
     /// One flush at a time, so that whoever stops waits for the one under way.
     flushing: tokio::sync::Mutex<()>,
 }

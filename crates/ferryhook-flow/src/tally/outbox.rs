@@ -143,7 +143,13 @@ impl Outbox {
         for usage in self.days.into_values() {
             let (store, tally) = (store.clone(), tally.clone());
             writes.push(Box::pin(async move {
-                let added = store.usage().add(&usage).await;
+                let added = match tally.kept_before(&store, &usage).await {
+                    Ok(kept) => {
+                        let storage_used_bytes = usage.storage_used_bytes.saturating_add(kept);
+                        store.usage().add(&Usage { storage_used_bytes, ..usage.clone() }).await
+                    }
+                    Err(error) => Err(error),
+                };
                 added.inspect_err(|_| tally.keep(|outbox| outbox.add_day(usage)))
             }));
         }
@@ -231,6 +237,7 @@ fn of_hour(account: Id<Account>, hour: Timestamp, counts: &Counts) -> Usage {
     hourly_counts[hour.hour_of_day() as usize % 24] = counts.events;
     Usage {
         data_processed_bytes: counts.bytes,
+        storage_used_bytes: counts.bytes,
         error_count: counts.rejected,
         hourly_counts,
         ..nothing(account, hour)

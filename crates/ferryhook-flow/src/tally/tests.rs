@@ -98,6 +98,24 @@ async fn what_was_counted_for_nobody_is_forgotten() {
     assert_eq!(probe.commits(), commits);
 }
 
+/// What is kept of the days before counts to a day's storage.
+#[tokio::test]
+async fn storage_has_the_days_before() {
+    let env = Env::fixed("2026-01-20T00:00:00Z");
+    let (_, store) = Probe::new(&env);
+    let source = samples::source();
+    let before = "2026-01-18T00:00:00Z".parse().unwrap();
+    let (tally, scope) = (Tally::default(), Scope::Account(source.account_id));
+    let rollup = Rollup::new(scope, Interval::Day, before, Counts::event(1000));
+    store.rollups().add(&[rollup]).await.unwrap();
+    for _ in 0..2 {
+        tally.arrived(&source, 10, false, env.now());
+        tally.flush(&store).await;
+    }
+    let day = store.usage().find(source.account_id, "2026-01-20").await.unwrap().unwrap();
+    assert_eq!((day.storage_used_bytes, day.data_processed_bytes), (1020, 20));
+}
+
 /// A store that is away for long does not fill the memory.
 #[test]
 fn what_waits_has_a_bound() {
