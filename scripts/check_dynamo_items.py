@@ -144,7 +144,10 @@ TABLES = {
         "webhookId S",
         ON_DEMAND,
         None,
-        {"accountId-isActive-index": "accountId S, isActive N"},
+        {
+            "accountId-isActive-index": "accountId S, isActive N",
+            "lanes-index": "laneShard S, webhookId S",
+        },
     ),
     "notifications": (
         "userId S, notificationId S",

@@ -74,7 +74,7 @@ impl Somebody {
 
     /// A source with one connection there, tried once; where it takes events.
     fn source(&self, url: &str) -> String {
-        let source = self.make("/v1/sources", json!({ "name": "shop" }));
+        let source = self.make("/v1/sources", json!({ "name": "shop", "eventType": "body.type" }));
         let id = text(&source["sourceId"]);
         let to = json!({ "name": "Orders", "destinationUrl": url, "retryConfig": [0] });
         self.make(&format!("/v1/sources/{id}/connections"), to);
