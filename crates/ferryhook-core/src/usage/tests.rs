@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::samples;
+use crate::{Usage, samples};
 
 #[test]
 fn counts_add_up_and_levels_do_not() {
