@@ -135,9 +135,9 @@ pub const TRIGGER_CLOCK_AHEAD_MAX: Duration = Duration::from_secs(5 * 60);
 pub const ROLLUP_HOURS_KEPT: Duration = Duration::from_secs(35 * 24 * 60 * 60);
 pub const ROLLUP_DAYS_KEPT: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 pub const ROLLUP_COUNTS_MAX: usize = 215;
-/// Rollups that are added to in one commit, and how many counts of each: what DynamoDB is told about
-/// an item has at most 4 KB.
-pub const ROLLUPS_AT_ONCE: usize = batch::ACTIONS_MAX;
+/// Rollups that are added to in one commit: few enough for a slow server to answer in time. And how
+/// many counts of each: what DynamoDB is told about an item has at most 4 KB.
+pub const ROLLUPS_AT_ONCE: usize = batch::ACTIONS_MAX / 4;
 pub const ROLLUP_COUNTS_AT_ONCE: usize = 60;
 /// How long after its end the count of a month is kept.
 pub const MONTH_COUNT_KEPT: Duration = Duration::from_secs(40 * 24 * 60 * 60);

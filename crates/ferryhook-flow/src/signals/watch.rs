@@ -75,7 +75,7 @@ impl Courier {
         if known.len() >= limits::CONNECTIONS_KNOWN_MAX {
             known.retain(|_, known| !known.is_calm());
         }
-        let known = known.entry(report.connection).or_insert_with(Known::default);
+        let known = known.entry(report.connection).or_default();
         known.alert = alert;
         known.read_at = now;
         Ok(())

@@ -60,7 +60,7 @@ pub(crate) async fn rollups_are_listed_by_time_and_interval(bench: Bench) {
     assert_eq!(found, [day]);
 }
 
-/// As many rows as a commit has, each with as many counts as may be added at once, until the rows
+/// As many rows as are added to at once, each with as many counts as may be added at once, until the rows
 /// have all that there are.
 pub(crate) async fn the_largest_rollups_fit_into_a_commit(bench: Bench) {
     let mut full = counts(1);

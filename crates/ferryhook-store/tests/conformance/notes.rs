@@ -34,7 +34,8 @@ pub(crate) async fn a_change_and_its_line_in_the_log_are_one_commit(bench: Bench
     let again = bench.store.noting(activity);
     let other = bench.source(home);
     let refused = again.sources().create(&other).await.unwrap_err();
-    assert!(refused.refused_at(1), "{refused:?}");
+    // Behind the source and its count.
+    assert!(refused.refused_at(2), "{refused:?}");
     assert!(bench.store.sources().find_owned(home.user, other.id).await.unwrap().is_none());
 }
 
