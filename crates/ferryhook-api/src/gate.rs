@@ -127,8 +127,13 @@ pub(crate) async fn is_still_open(
     needed: Role,
     operation: &'static str,
 ) -> bool {
-    let gate =
-        Gate { app: app.clone(), operation, access: Access::Role(needed), is_mutating: false };
+    let gate = Gate {
+        app: app.clone(),
+        operation,
+        access: Access::Role(needed),
+        is_mutating: false,
+        is_door: false,
+    };
     let Ok(proof) = prove(app, headers).await else { return false };
     let named = Named::Header(caller.account);
     enter(&gate, needed, named, proof, &caller.visit).await.is_ok()

@@ -42,7 +42,7 @@ pub struct Route {
 }
 
 impl Route {
-    pub(crate) fn as_door(self) -> Self {
+    pub(crate) fn at_the_door(self) -> Self {
         Self { is_door: true, ..self }
     }
 

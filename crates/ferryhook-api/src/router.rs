@@ -134,7 +134,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/connections/{connectionId}/test", "connections.test", Role(Member), "Tries a connection out with a sample or an event.", connections::test),
         post("/v1/connections/{connectionId}/what-if", "connections.whatIf", Role(Member), "Tries other rules on the last events.", connections::try_rules),
 
-        post("/v1/events", "events.post", Role(Member), "Takes in one event of an app, or up to 500.", events::post::post).as_door(),
+        post("/v1/events", "events.post", Role(Member), "Takes in one event of an app, or up to 500.", events::post::post).at_the_door(),
         get("/v1/events", "events.list", Role(Viewer), "Lists the events of the account.", events::list_all),
         post("/v1/events/replay", "replays.create", Role(Member), "Sends many events again, or counts them first.", replays::replay_many),
         get("/v1/events/{eventId}", "events.get", Role(Viewer), "Shows an event with its deliveries and attempts.", events::show),

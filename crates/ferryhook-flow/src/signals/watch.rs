@@ -5,7 +5,7 @@ use ferryhook_core::operational::Operational;
 use ferryhook_core::{Account, Alert, Id, Timestamp};
 use ferryhook_store::StoreError;
 
-use super::{Alarm, Known, Report};
+use super::{Alarm, Report};
 use crate::courier::{Courier, lock};
 use crate::limits;
 

@@ -123,7 +123,7 @@ pub enum PostAnswer {
 #[serde(untagged)]
 #[allow(dead_code, reason = "only its description is used")]
 enum PostedBefore {
-    One(PostedEvent),
+    One(Box<PostedEvent>),
     Several(PostedBatch),
 }
 
