@@ -5,7 +5,7 @@ use ferryhook_core::operational::Operational;
 use ferryhook_core::{Account, Alert, Id, Timestamp};
 use ferryhook_store::StoreError;
 
-use super::{Alarm, Known, Report};
+use super::{Alarm, Report};
 use crate::courier::{Courier, lock};
 use crate::limits;
 
@@ -75,7 +75,7 @@ impl Courier {
         if known.len() >= limits::CONNECTIONS_KNOWN_MAX {
             known.retain(|_, known| !known.is_calm());
         }
-        let known = known.entry(report.connection).or_insert_with(Known::default);
+        let known = known.entry(report.connection).or_default();
         known.alert = alert;
         known.read_at = now;
         Ok(())
