@@ -193,6 +193,7 @@ impl Desk {
             details: Some(details),
             ip_address: None,
             user_agent: None,
+            number: None,
             previous_hash: None,
             hash: None,
         }

@@ -55,12 +55,6 @@ impl Ferry {
         Self::start_as(command(folder).args(serve).envs(variables.iter().copied()))
     }
 
-    /// The same where another one was, `127.0.0.1:port`, after that has gone.
-    pub fn start_at(address: &str, folder: impl AsRef<Path>, variables: &[(&str, &str)]) -> Self {
-        let serve = ["serve", "--listen", address];
-        Self::start_as(command(folder).args(serve).envs(variables.iter().copied()))
-    }
-
     /// The same under `strace`, which writes down when the server meets the disk and the network.
     pub fn start_traced(folder: impl AsRef<Path>, trace: &Path) -> Self {
         let calls = "trace=read,recvfrom,write,writev,sendto,sendmsg,fsync,fdatasync";

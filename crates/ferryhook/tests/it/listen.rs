@@ -306,7 +306,8 @@ fn two_who_listen_get_the_event_each() {
     let filter = ["--filter-body", r#"{"kind":"paid"}"#];
     let first = harbour.listen(&[&port(&apps[0]), &harbour.source]);
     let second = harbour.listen(&[&[&*port(&apps[1]), "--all"], &filter[..]].concat());
-    (first.line(), second.line());
+    first.line();
+    second.line();
     harbour.post("", "", br#"{"kind":"refunded"}"#);
     let paid = harbour.post("", "", br#"{"kind":"paid"}"#);
     assert_eq!(apps[0].wait_for(2).len(), 2);

@@ -89,15 +89,14 @@ fn each_of_many_is_stored_by_itself() {
     }
     let told = tenant.expect(200, "POST", "/v1/events", Some(&json!({ "events": events })));
     let told = told["data"].as_array().unwrap();
-    let status = |place: usize| told[place]["status"].as_u64().unwrap();
     assert_eq!(told.len(), 500);
-    for place in 0..500 {
+    for (place, told) in told.iter().enumerate() {
         let expected = match place {
             3 | 70 => 400,
             499 => 200,
             _ => 201,
         };
-        assert_eq!(status(place), expected, "{place}: {:#}", told[place]);
+        assert_eq!(told["status"], expected, "{place}: {told:#}");
     }
     assert_eq!(told[499]["event"]["eventId"], told[498]["event"]["eventId"]);
     assert_eq!(told[70]["problem"]["errors"][0]["pointer"], "/payload");

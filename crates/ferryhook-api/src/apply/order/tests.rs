@@ -4,7 +4,7 @@ use crate::trial::Trial;
 
 const MANIFEST: &str = "sources:\n  - name: shop\n    connections:\n      - name: crm\n        url: https://crm.example.com\n        headers: { X-Key: { $secret: env:CRM_KEY } }\n";
 
-fn order(more: Value) -> Value {
+fn order(more: &Value) -> Value {
     let mut order = json!({ "manifest": MANIFEST, "secrets": { "CRM_KEY": "open sesame" } });
     order.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     order
@@ -21,18 +21,18 @@ fn said(outcome: &Value) -> Vec<String> {
 #[tokio::test]
 async fn a_manifest_is_for_the_account_of_its_sender() {
     let trial = Trial::new().await;
-    let would = trial.post("/v1/apply", order(json!({ "dryRun": true }))).await.expect(200);
+    let would = trial.post("/v1/apply", order(&json!({ "dryRun": true }))).await.expect(200);
     assert_eq!(said(&would), ["created shop/-", "created shop/crm"]);
     assert_eq!(trial.get("/v1/sources").await.expect(200)["data"], json!([]));
 
-    let did = trial.post("/v1/apply", order(json!({}))).await.expect(200);
+    let did = trial.post("/v1/apply", order(&json!({}))).await.expect(200);
     assert_eq!(said(&did), ["created shop/-", "created shop/crm"]);
     assert!(did["changes"][1]["signingSecret"].as_str().unwrap().starts_with("whsec_"));
-    let again = trial.post("/v1/apply", order(json!({}))).await.expect(200);
+    let again = trial.post("/v1/apply", order(&json!({}))).await.expect(200);
     assert_eq!((said(&again), &again["unchanged"]), (vec![], &json!(2)));
 
     let neighbour = trial.neighbour().await;
-    let theirs = neighbour.post("/v1/apply", order(json!({ "prune": true }))).await.expect(200);
+    let theirs = neighbour.post("/v1/apply", order(&json!({ "prune": true }))).await.expect(200);
     assert_eq!(said(&theirs), ["created shop/-", "created shop/crm"], "theirs, not ours");
     let ours = trial.get("/v1/export").await.expect(200);
     let text = ours["manifest"].as_str().unwrap();
@@ -42,7 +42,7 @@ async fn a_manifest_is_for_the_account_of_its_sender() {
 #[tokio::test]
 async fn who_applied_what_is_in_the_log_without_its_secrets() {
     let trial = Trial::new().await;
-    trial.post("/v1/apply", order(json!({}))).await.expect(200);
+    trial.post("/v1/apply", order(&json!({}))).await.expect(200);
     let log = trial.get("/v1/activities").await.expect(200);
     let line = log["data"]
         .as_array()
