@@ -57,7 +57,7 @@ proptest! {
         let (one, two, three) = (counted(&a), counted(&b), counted(&c));
         prop_assert_eq!(sum(&one, &two), sum(&two, &one));
         prop_assert_eq!(sum(&sum(&one, &two), &three), sum(&one, &sum(&two, &three)));
-        prop_assert_eq!(sum(&one, &Counts::default()), one.clone());
+        prop_assert_eq!(&sum(&one, &Counts::default()), &one);
         let all: Vec<_> = a.into_iter().chain(b).chain(c).collect();
         prop_assert_eq!(counted(&all), sum(&sum(&one, &two), &three));
     }
