@@ -5,8 +5,6 @@ pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 /// A request that brings events.
 pub const POST_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Accounts of which is known where their apps post to.
-pub const TRIGGERS_MAX: usize = 64 * 1024;
 
 /// One page of a list.
 pub const PAGE_MAX: usize = 100;

@@ -17,7 +17,6 @@ use crate::auth::Auth;
 use crate::billing::Billing;
 use crate::cli_sessions::Listening;
 use crate::cursors::Cursors;
-use crate::events::post::Triggers;
 use crate::gate::{self, Gate};
 use crate::health::{self, Readiness};
 use crate::limiter::Limiter;
@@ -53,8 +52,6 @@ pub struct App {
     pub billing: Arc<Billing>,
     /// The data plane, as far as it works for us.
     pub works: Arc<dyn Works>,
-    /// Where the apps of each account post to.
-    pub triggers: Triggers,
     /// Where sessions of `ferryhook listen` live.
     pub listening: Arc<dyn Listening>,
     /// Held while something is made of which there may be only so many.

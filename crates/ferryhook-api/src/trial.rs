@@ -19,7 +19,6 @@ use tower::ServiceExt;
 
 use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
-use crate::events::post::Triggers;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
 use crate::visit::Visit;
@@ -92,7 +91,6 @@ fn app_over(env: Env, store: Store) -> App {
         settings: Arc::default(),
         tasks,
         works: Arc::new(Nobody),
-        triggers: Triggers::default(),
         turns: Arc::default(),
         listening: Arc::new(Nobody),
     }

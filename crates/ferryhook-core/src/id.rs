@@ -93,11 +93,14 @@ impl<T: Identified> Id<T> {
         Id::assemble(&tail)
     }
 
-    /// With its characters behind the prefix in the opposite order.
-    pub fn backwards(mut self) -> Self {
-        let (start, end) = (T::PREFIX.len(), usize::from(self.length));
-        self.text[start..end].reverse();
-        self
+    /// The same for the same text, and another for any other.
+    pub fn of_text(text: &str) -> Self {
+        let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
+        let mut tail = [ALPHABET[0]; TAIL];
+        for (byte, from) in tail.iter_mut().zip(digest.as_ref()) {
+            *byte = ALPHABET[usize::from(from & 63)];
+        }
+        Self::assemble(&tail)
     }
 
     fn assemble(tail: &[u8; TAIL]) -> Self {

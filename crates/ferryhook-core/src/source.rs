@@ -59,12 +59,23 @@ pub struct Source {
 
 impl Source {
     /// The one that Ferryhook speaks through in an account; see [`crate::operational`]. Made of the
-    /// account's id, read backwards, so that nobody can make a second one.
+    /// account's id, so that nobody can make a second one.
     pub fn own_id(account: Id<Account>) -> Id<Source> {
-        account.of_another::<Source>().backwards()
+        Id::of_text(&format!("own source of {account}"))
     }
 
-    /// Whether it is that one: nobody can post to it.
+    /// The one that the apps of an account post to through the API. There is one in the same way.
+    pub fn triggers_id(account: Id<Account>) -> Id<Source> {
+        Id::of_text(&format!("triggers of {account}"))
+    }
+
+    /// Whether it is there without anybody having asked for it: only Ferryhook itself brings events
+    /// to it.
+    pub fn is_built_in(&self) -> bool {
+        self.is_own() || self.connection_type == ConnectionType::Trigger
+    }
+
+    /// Whether Ferryhook speaks through it.
     pub fn is_own(&self) -> bool {
         self.id == Self::own_id(self.account_id)
     }

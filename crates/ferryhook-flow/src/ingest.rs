@@ -36,7 +36,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::source::ConnectionType;
 use ferryhook_core::{Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
@@ -246,9 +245,8 @@ impl Door {
         let route = self.routes.find(id).await.map_err(|error| self.store_away(&error))?;
         // What apps post comes through the API, where it is known who they are, and what Ferryhook
         // itself says, nobody else can say.
-        let is_open =
-            |source: &Source| source.connection_type != ConnectionType::Trigger && !source.is_own();
-        let route = route.filter(|route| is_open(&route.source)).ok_or(Refusal::UnknownSource)?;
+        let route = route.filter(|route| !route.source.is_built_in());
+        let route = route.ok_or(Refusal::UnknownSource)?;
         let taken = AssertUnwindSafe(self.take_in(&route, &head, suffix, body)).catch_unwind();
         let taken = taken.await.unwrap_or_else(|_| {
             tracing::error!(source.id = %id, "taking in a request panicked");

@@ -10,7 +10,6 @@ use ferryhook_api::auth::{self, Auth, Surroundings};
 use ferryhook_api::billing::{Billing, stripe};
 use ferryhook_api::cursors::Cursors;
 use ferryhook_api::digests::Digests;
-use ferryhook_api::events::post::Triggers;
 use ferryhook_api::limiter::Limiter;
 use ferryhook_api::mail::{Mailer, mailbox};
 use ferryhook_api::{App, Readiness, router};
@@ -116,7 +115,6 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         auth: auth.clone(),
         works: desk.clone(),
         listening: desk,
-        triggers: Triggers::default(),
         turns: Arc::default(),
         billing: Arc::new(billing(config, &env, &tasks)?),
     };

@@ -6,42 +6,22 @@
 mod body;
 mod view;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use axum::extract::State;
 use axum::http::HeaderMap;
 use ferryhook_core::source::{ConnectionType, Status};
 use ferryhook_core::trigger::{Posted, Unfit};
-use ferryhook_core::{Account, Id, Map, Source};
+use ferryhook_core::{Map, Source};
+use ferryhook_store::repositories::Edit;
 
 use crate::call::ApiResult;
 use crate::caller::Caller;
 use crate::problem::{Code, FieldError, Problem};
 use crate::router::App;
 use crate::works::Filed;
-use crate::{idempotency, limits};
+use crate::{idempotency, sources};
 use body::{Post, Posts};
 
 pub use view::{PostAnswer, PostedBatch, PostedEvent, PostedItem, PostedProblem};
-
-/// Where the apps of each account post to, as far as anybody has asked. Clones are the same.
-#[derive(Debug, Clone, Default)]
-pub struct Triggers(Arc<Mutex<HashMap<Id<Account>, Id<Source>>>>);
-
-impl Triggers {
-    fn known(&self, account: Id<Account>) -> Option<Id<Source>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&account).copied()
-    }
-
-    fn learn(&self, account: Id<Account>, source: Id<Source>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= limits::TRIGGERS_MAX {
-            known.clear();
-        }
-        known.insert(account, source);
-    }
-}
 
 /// `POST /v1/events`
 pub async fn post(
@@ -134,24 +114,25 @@ async fn file(
     caller: &Caller,
     posted: Vec<Posted>,
 ) -> ApiResult<Vec<Result<Filed, Problem>>> {
-    let (account, sender) = (caller.account(), caller.visit().address);
-    let known = app.triggers.known(account);
-    if let Some(source) = known {
-        match app.works.post(source, posted.clone(), sender).await.map_err(Problem::from) {
-            // It has been deleted since, and gets a successor.
-            Err(problem) if problem.code() == Code::NotFound => {}
-            other => return other,
-        }
+    let (source, sender) = (Source::triggers_id(caller.account()), caller.visit().address);
+    match app.works.post(source, posted.clone(), sender).await.map_err(Problem::from) {
+        Err(problem) if problem.code() == Code::NotFound => {}
+        other => return other,
     }
-    let source = app.store.sources().for_triggers(&new_source(app, caller)).await?;
-    app.triggers.learn(account, source.id);
-    Ok(app.works.post(source.id, posted, sender).await?)
+    let edits = [Edit::CreateSource(new_source(app, caller))];
+    match app.store.sources().edit(&edits).await {
+        Ok(()) => {}
+        Err(error) if error.is_refused() => {} // another was faster
+        Err(error) => return Err(error.into()),
+    }
+    sources::ring(app, &edits);
+    Ok(app.works.post(source, posted, sender).await?)
 }
 
 fn new_source(app: &App, caller: &Caller) -> Source {
     let now = app.env.now();
     Source {
-        id: Id::new(&app.env),
+        id: Source::triggers_id(caller.account()),
         user_id: caller.owner(),
         account_id: caller.account(),
         created_by: caller.user(),

@@ -68,8 +68,8 @@ pub(super) async fn delete(
     let mut tries = 1;
     'again: loop {
         let was = owned::source(app, caller, id).await?;
-        if was.is_own() {
-            let said = "Ferryhook itself speaks through this source; it stays.";
+        if was.is_built_in() {
+            let said = "This source belongs to the account itself and stays; it can be paused.";
             return Err(Problem::new(Code::Conflict, said));
         }
         let view = SourceView::new(&was, &Address::default());

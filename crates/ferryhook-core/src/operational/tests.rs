@@ -6,7 +6,7 @@ use crate::samples;
 fn an_account_has_one_source_of_its_own() {
     let own = Source::own(&samples::account(), samples::CREATED);
     assert!(own.is_own());
-    assert_eq!(own.id.as_str(), "src_1000000000000000");
+    assert_eq!(own.id.as_str(), "src__tBnS_zrM64Tz9u5");
     assert!(!samples::source().is_own());
 }
 

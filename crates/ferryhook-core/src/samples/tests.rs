@@ -145,7 +145,7 @@ fn an_event() {
          contentType? S, method? S, receivedAt N(ms), processedAt? N(ms), deliveredAt? N(ms), \
          expiresAt? N(s), event_type? S, payload? M, retry_count N, metadata? M, accountId S, \
          origin S, dedupKey? S, duplicateCount? N, path? S, query? S, pendingSince? N(ms), \
-         processingTries? N, processingError? S",
+         processingTries? N, processingError? S, occurredAt? N(ms)",
     );
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn begin_again(event: &Stored<Event>, now: &Standing) -> Patch {
 
 impl Record for Event {
     const KIND: Kind = Kind::Event;
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
 
     fn key(&self) -> Key {
         key(self.source_id, self.received_at, self.id)

@@ -4,7 +4,7 @@
 //! claims it, deleted in the commit that gives it up.
 
 use ferryhook_core::user::Identity;
-use ferryhook_core::{Account, Id, Source, User};
+use ferryhook_core::{Account, Id, User};
 use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
@@ -46,15 +46,6 @@ impl Unique {
         Self { value: super::key::id_value(key.id), ..Self::key_hash(key) }
     }
 
-    /// Which source of an account is the one for what its apps post.
-    pub(crate) fn trigger_source(source: &Source) -> Self {
-        Self {
-            value: trigger_source(source.account_id),
-            owner_id: source.id.to_string(),
-            user_id: Some(source.user_id),
-        }
-    }
-
     pub(crate) fn customer(customer: &str, owner: &impl ToString) -> Self {
         let value = super::subscription::customer_value(customer);
         Self { value, owner_id: owner.to_string(), user_id: None }
@@ -67,10 +58,6 @@ impl Unique {
 }
 
 pub(crate) const INSTALLATION: &str = "INSTALLATION#owner";
-
-pub(crate) fn trigger_source(account: Id<Account>) -> String {
-    format!("TRIGGERS#{account}")
-}
 
 pub(crate) fn key(value: &str) -> Key {
     Key::new(Table::Main, format!("UNIQUE#{value}"), "UNIQUE")

@@ -2,15 +2,15 @@
 //! its id; lists leave it out unless they ask for that status.
 
 use ferryhook_core::plan_count::Counted;
-use ferryhook_core::source::{ConnectionType, Status};
+use ferryhook_core::source::Status;
 use ferryhook_core::{Account, Connection, Id, Source, Timestamp, User, limits};
 
 use super::plan_counts::Counting;
-use super::{RoomError, Slice, TRIES_MAX, only};
+use super::{RoomError, Slice, only};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
-use crate::records::{Unique, source, unique, user, word};
+use crate::records::{source, user, word};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -29,37 +29,6 @@ pub struct Sources<'a>(pub(crate) &'a Store);
 impl Sources<'_> {
     pub async fn create(&self, source: &Source) -> Result<(), StoreError> {
         self.edit(&[Edit::CreateSource(source.clone())]).await
-    }
-
-    /// The source that an account's apps post to: the one there is, or `new`, however many ask at
-    /// once. One that was deleted has a successor.
-    pub async fn for_triggers(&self, new: &Source) -> Result<Source, StoreError> {
-        let marker = unique::key(&unique::trigger_source(new.account_id));
-        let mut refusal = None;
-        for _ in 0..TRIES_MAX {
-            let held = self.0.find::<Unique>(&marker).await?;
-            let batch = Batch::new().insert(new);
-            let own = Unique::trigger_source(new);
-            let batch = match &held {
-                None => batch.insert(&own),
-                Some(held) => match self.marked(held).await? {
-                    Some(source) => return Ok(source),
-                    None => batch.replace(held, &own),
-                },
-            };
-            match self.0.commit(batch).await {
-                Ok(()) => return Ok(new.clone()),
-                Err(error) if error.is_refused() => refusal = Some(error),
-                Err(error) => return Err(error),
-            }
-        }
-        Err(refusal.unwrap_or_else(|| StoreError::Unavailable("no try was made".into(), None)))
-    }
-
-    async fn marked(&self, held: &Unique) -> Result<Option<Source>, StoreError> {
-        let (Ok(id), Some(owner)) = (held.owner_id.parse(), held.user_id) else { return Ok(None) };
-        let found = self.find_owned(owner, id).await?;
-        Ok(found.map(|found| found.record).filter(is_there))
     }
 
     /// Through an index: for ingest, which knows nothing but the address.
@@ -211,11 +180,8 @@ fn source(edit: &Edit) -> Option<&Source> {
     }
 }
 
-/// What Ferryhook itself has to say, and what apps post, comes from sources that nobody asked for.
 fn is_counted(source: &Source) -> bool {
-    let is_own =
-        source.provider == "ferryhook" || source.connection_type == ConnectionType::Trigger;
-    is_there(source) && !is_own
+    is_there(source) && !source.is_built_in()
 }
 
 fn is_there(source: &Source) -> bool {

@@ -454,7 +454,6 @@ macro_rules! conformance {
                     the_owner_is_handed_over_once,
                 ;
                 triggers:
-                    an_account_has_one_source_for_triggers,
                     triggers_create_event,
                     triggers_get_event_by_id,
                     triggers_query_events_by_user,

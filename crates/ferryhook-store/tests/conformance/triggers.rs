@@ -5,8 +5,6 @@ use ferryhook_core::{Event, Timestamp};
 use ferryhook_store::repositories::Arrival;
 use ferryhook_store::{Slice, Stored, Window};
 
-use tokio::task::JoinSet;
-
 use crate::bench::{Bench, all};
 use crate::cast::Home;
 
@@ -208,23 +206,4 @@ pub(crate) async fn windows_may_be_open_at_either_end(bench: Bench) {
     assert_eq!(count(Some(at(1)), None).await, 3);
     assert_eq!(count(None, Some(at(1))).await, 2);
     assert_eq!(count(Some(at(3)), Some(at(1))).await, 0);
-}
-
-/// However many ask at once, and whoever deletes it.
-pub(crate) async fn an_account_has_one_source_for_triggers(bench: Bench) {
-    let home = bench.home();
-    let new = || bench.source(home);
-    let mut asking = JoinSet::new();
-    for new in std::iter::repeat_with(new).take(8) {
-        let store = bench.store.clone();
-        asking.spawn(async move { store.sources().for_triggers(&new).await.unwrap().id });
-    }
-    let told = asking.join_all().await;
-    assert!(told.iter().all(|id| *id == told[0]), "{told:?}");
-    let sources = bench.store.sources();
-    let first = sources.find_owned(home.user, told[0]).await.unwrap().unwrap();
-    sources.delete(&first).await.unwrap();
-    let second = sources.for_triggers(&new()).await.unwrap();
-    assert_ne!(second.id, first.id);
-    assert_eq!(sources.for_triggers(&new()).await.unwrap().id, second.id);
 }
