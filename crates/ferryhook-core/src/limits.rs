@@ -49,7 +49,7 @@ pub const EDITS_MAX: usize = batch::ACTIONS_MAX - 3;
 /// What people may write into a source or a connection. One source with all its connections is
 /// one commit.
 pub const NAME_CHARACTERS_MAX: usize = 100;
-pub const CONNECTIONS_PER_SOURCE_MAX: usize = EDITS_MAX - 1;
+pub const CONNECTIONS_PER_SOURCE_MAX: usize = EDITS_MAX - 1 - HOOKS_PER_ACCOUNT_MAX as usize;
 pub const URL_BYTES_MAX: usize = 2048;
 pub const SECRET_BYTES_MAX: usize = 1024;
 pub const SOURCE_CONFIG_BYTES_MAX: usize = 16 * 1024;

@@ -24,7 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::event::Status;
-use ferryhook_core::{Env, Event, Id, Source, Timestamp, delivery};
+use ferryhook_core::operational::Quota;
+use ferryhook_core::{Account, Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound};
 use ferryhook_store::{Store, StoreError, Stored};
@@ -429,6 +430,20 @@ impl HandOver for Courier {
             bytes: event.body.len(),
             status: event.status,
             is_duplicate,
+        });
+    }
+
+    fn counted(&self, account: Id<Account>, used: u64, limit: u64) {
+        if used.saturating_mul(100) < limit.saturating_mul(80) {
+            return;
+        }
+        let courier = self.clone();
+        self.0.tasks.spawn("quota", async move {
+            let period = courier.0.now().wall.month();
+            let quota = Quota { name: "eventsPerMonth", period: &period, used, limit };
+            if let Err(error) = courier.quota_crossed(account, quota).await {
+                tracing::warn!(%error, account.id = %account, "nobody is told of the quota");
+            }
         });
     }
 

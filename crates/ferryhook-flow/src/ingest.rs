@@ -36,7 +36,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
-use ferryhook_core::{Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event};
+use ferryhook_core::{
+    Account, Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event,
+};
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
 use ferryhook_store::repositories::{Accepted, Arrival};
@@ -81,6 +83,9 @@ pub trait HandOver: Send + Sync {
 
     /// Told of every event first, copies and those that nobody takes included.
     fn heard(&self, _event: &Event, _route: &Route, _is_duplicate: bool) {}
+
+    /// So much of what its plan has for a month is spoken for.
+    fn counted(&self, _account: Id<Account>, _used: u64, _limit: u64) {}
 
     /// An event was stored as held for its source, which may have been resumed meanwhile: then
     /// nobody else would let it go on.
@@ -215,6 +220,9 @@ impl Ingest {
         door.tally.flush(&door.store).await;
         door.rejections.flush(&door.store).await;
         door.quotas.flush(&door.store, &door.env, is_last).await;
+        for (account, used, limit) in door.quotas.counted(&door.store, &door.env).await {
+            door.hand_over.counted(account, used, limit);
+        }
     }
 
     async fn flush_until(self, stop: impl Future<Output = ()>) {

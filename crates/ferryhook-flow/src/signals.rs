@@ -111,8 +111,10 @@ impl Courier {
         if let Some(hook) = way.hook {
             return Some(Signal::Called(Call { hook, of_ours, succeeded, status }));
         }
-        // Of a connection that is paused for it, that is told instead.
-        if of_ours || next.consequence == Consequence::DisableConnection {
+        // Whoever listens sees for themselves; of a connection that is paused for it, that is told
+        // instead.
+        let is_seen = of_ours || connection.is_listened_to();
+        if is_seen || next.consequence == Consequence::DisableConnection {
             return None;
         }
         let outcome = match next.consequence {

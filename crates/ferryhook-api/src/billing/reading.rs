@@ -6,6 +6,7 @@
 //! also one that says nothing new.
 
 use ferryhook_core::billing::{Gives, Said, Standing};
+use ferryhook_core::operational::Operational;
 use ferryhook_core::{Id, Map, Plan, Subscription, User};
 use ferryhook_store::{Slice, StoreError, Stored};
 use serde_json::json;
@@ -63,6 +64,10 @@ pub(super) async fn read(
                 if let Some(plan) = &told.plan {
                     tracing::info!(user.id = %owner, before = %user.plan, after = %plan, "plan changed");
                     ring(app, owner).await;
+                    let said = Operational::plan_changed(&user.plan, plan);
+                    if let Err(error) = app.works.announce(was.account_id, &said).await {
+                        tracing::warn!(%error, user.id = %owner, "nobody is told of the new plan");
+                    }
                 }
                 return Ok(Some(settled));
             }

@@ -84,6 +84,8 @@ pub async fn list(
 
 impl HookSample {
     fn of(event: &Event) -> Self {
+        let written = event.with_body();
+        let event = written.as_ref().unwrap_or(event);
         let bytes = event.body.as_bytes();
         let as_text = || String::from_utf8_lossy(bytes).into_owned().into();
         Self {

@@ -306,7 +306,7 @@ fn the_bounds_hold_at_their_edges() {
     };
     assert!(parse_with(&connected(limits::CONNECTIONS_PER_SOURCE_MAX), &[]).is_ok());
     let said = complaints(&connected(limits::CONNECTIONS_PER_SOURCE_MAX + 1));
-    assert!(said.contains("a source has at most 96 connections, not 97"), "{said}");
+    assert!(said.contains("a source has at most 76 connections, not 77"), "{said}");
 
     let sized = |bytes: usize| "sources: []".to_owned() + &" ".repeat(bytes - 11);
     assert!(parse_with(&sized(limits::MANIFEST_BYTES_MAX), &[]).is_ok());

@@ -102,6 +102,8 @@ pub struct Check {
     head: Option<AuditHead>,
     last: Option<Last>,
     before: Before,
+    /// The last line that was read, good or not.
+    seen: Option<Id<Activity>>,
     /// Begun in the middle, so that nothing is known of what was before.
     goes_on: bool,
     report: Report,
@@ -122,13 +124,15 @@ impl Check {
         check
     }
 
-    /// Where it has come to.
-    pub fn last_id(&self) -> Option<Id<Activity>> {
-        self.last.as_ref().map(|last| last.id).or(self.before.last_id)
+    /// Where another check can go on: behind the last line, if that is as it should be. Behind any
+    /// other nobody could tell what is missing.
+    pub fn resting_place(&self) -> Option<Id<Activity>> {
+        self.last.as_ref().map(|last| last.id).filter(|id| self.seen == Some(*id))
     }
 
     /// The next line, in the order of ids.
     pub fn line(&mut self, line: &Activity) {
+        self.seen = Some(line.id);
         let (Some(number), Some(own)) = (line.number, &line.hash) else {
             return self.unchained(line);
         };
@@ -218,6 +222,7 @@ impl Check {
 
     /// There are no more lines. `head` is as it is now, read behind the last of them.
     pub fn end(mut self, head: Option<&AuditHead>) -> Report {
+        let last_id = self.last.as_ref().map(|last| last.id);
         let last = self.last.as_ref().map_or(0, |last| last.number);
         // What the log had when the check began must be there; what came since may be.
         let least = self.head.as_ref().map_or(0, |head| head.lines);
@@ -235,14 +240,14 @@ impl Check {
             }
             Some(head) if head.lines < last => {
                 let said = format!("the log has {last} lines, its head knows of {}", head.lines);
-                self.fault(FaultKind::Inserted, self.last_id(), Some(last), said);
+                self.fault(FaultKind::Inserted, last_id, Some(last), said);
             }
             Some(head) if head.lines == last => {
                 let is_last = self.last.as_ref().is_some_and(|last| last.hash == head.hash);
                 // A head that has not moved was compared when the line was read.
                 if !is_last && self.head.as_ref().is_none_or(|before| before.lines != last) {
                     let said = "the head knows it with another hash";
-                    self.fault(FaultKind::Changed, self.last_id(), Some(last), said);
+                    self.fault(FaultKind::Changed, last_id, Some(last), said);
                 }
             }
             _ => {}

@@ -30,6 +30,8 @@ struct Inner {
     months: Shards<HashMap<Id<Account>, Month>>,
     /// What the row of a month, known by its end, is to be changed by.
     owed: Shards<HashMap<(Id<Account>, Timestamp), i64>>,
+    /// Of which months blocks were taken since somebody last asked, and what their plans have.
+    moved: Shards<HashMap<Id<Account>, u64>>,
     /// Held by whoever takes a block, so that a thousand requests do not take a thousand.
     turns: Shards<Arc<tokio::sync::Mutex<()>>>,
 }
@@ -76,6 +78,7 @@ impl Quotas {
             }
             let needed = events.saturating_sub(self.left(account)).max(1);
             let taken = take_block(store, asked, needed).await?;
+            self.0.moved.of(account).insert(account, most);
             if let Some(month) = self.0.months.of(account).get_mut(&account) {
                 month.left = month.left.saturating_add(taken);
                 if taken < needed {
@@ -89,9 +92,13 @@ impl Quotas {
     /// As far as memory knows.
     fn answer(&self, asked: Asked) -> Option<Option<Grant>> {
         let mut months = self.0.months.of(asked.account);
-        let month = current(&mut months, asked, |ends_at, left| {
-            self.owe(asked.account, ends_at, -signed(left));
+        let mut owed = Vec::new();
+        let month = current(&mut months, asked, |account, ends_at, left| {
+            owed.push((account, ends_at, left));
         });
+        for (account, ends_at, left) in owed {
+            self.owe(account, ends_at, -signed(left));
+        }
         month.used_at = asked.passed;
         if let Some(left) = month.left.checked_sub(asked.events) {
             month.left = left;
@@ -129,6 +136,26 @@ impl Quotas {
                 self.owe(account, ends_at, -signed(events));
             }
         }
+    }
+
+    /// How much is spoken for of the months that something was taken of since this was last asked,
+    /// and how much there is.
+    pub(super) async fn counted(&self, store: &Store, env: &Env) -> Vec<(Id<Account>, u64, u64)> {
+        let mut moved = Vec::new();
+        self.0.moved.each().for_each(|mut some| moved.extend(some.drain()));
+        let mut counted = Vec::with_capacity(moved.len());
+        for (account, most) in moved {
+            match store.plan_counts().find_events(account, env.now()).await {
+                Ok(Some(month)) => {
+                    counted.push((account, u64::try_from(month.count).unwrap_or(0), most));
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, account.id = %account, "a month's count is not known");
+                }
+            }
+        }
+        counted
     }
 
     /// Gives back what nobody has needed for a while; at the end, everything.
@@ -175,20 +202,21 @@ struct Asked {
 fn current(
     months: &mut HashMap<Id<Account>, Month>,
     asked: Asked,
-    left_over: impl FnOnce(Timestamp, u64),
+    mut left_over: impl FnMut(Id<Account>, Timestamp, u64),
 ) -> &mut Month {
     let Asked { account, most, now, passed, .. } = asked;
     if months.len() >= limits::MONTHS_MAX / SHARDS && !months.contains_key(&account) {
         let some = months.iter().find(|(_, month)| month.left == 0).map(|(id, _)| *id);
-        if let Some(some) = some.or_else(|| months.keys().next().copied()) {
-            months.remove(&some);
+        let some = some.or_else(|| months.keys().next().copied());
+        if let Some((some, month)) = some.and_then(|some| months.remove_entry(&some)) {
+            left_over(some, month.ends_at, month.left);
         }
     }
     let begin =
         || Month { ends_at: now.next_month(), most, left: 0, used_up_until: None, used_at: passed };
     let month = months.entry(account).or_insert_with(begin);
     if month.most != most || now >= month.ends_at {
-        left_over(month.ends_at, month.left);
+        left_over(account, month.ends_at, month.left);
         *month = begin();
     }
     month

@@ -5,6 +5,7 @@
 //! waits in its queue, and a listener that is away for a moment costs no attempt.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -132,7 +133,9 @@ impl Session {
         if state.readers != reader || !state.is_read {
             return Next::End(Ended::Replaced);
         }
-        let Some((_, open)) = state.open.range_mut(after + 1..).next() else {
+        let Some((_, open)) =
+            state.open.range_mut((Bound::Excluded(after), Bound::Unbounded)).next()
+        else {
             return Next::Nothing;
         };
         if let Some(read) = open.read.take() {

@@ -75,6 +75,9 @@ impl Courier {
         if known.len() >= limits::CONNECTIONS_KNOWN_MAX {
             known.retain(|_, known| !known.is_calm());
         }
+        if known.len() >= limits::CONNECTIONS_KNOWN_MAX {
+            known.clear(); // all of it can be read again
+        }
         let known = known.entry(report.connection).or_default();
         known.alert = alert;
         known.read_at = now;

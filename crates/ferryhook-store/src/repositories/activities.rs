@@ -99,14 +99,13 @@ impl Activities<'_> {
             query = query.between(Some(id.following().as_str().into()), None);
         }
         loop {
-            let page = query.clone().limit(left.min(limits::PAGE_MAX));
+            let page = query.clone().limit(left.clamp(1, limits::PAGE_MAX));
             let page: Page<Stored<Activity>> = self.0.list(page).await?;
-            left -= page.rows.len();
+            left = left.saturating_sub(page.rows.len());
             page.rows.iter().for_each(|line| check.line(line));
             let Some(next) = page.next else { break };
-            if left == 0 {
-                let next = check.last_id();
-                return Ok(Some(Checked { report: check.so_far(), next }));
+            if let (0, Some(place)) = (left, check.resting_place()) {
+                return Ok(Some(Checked { report: check.so_far(), next: Some(place) }));
             }
             query = query.after(Some(next));
         }

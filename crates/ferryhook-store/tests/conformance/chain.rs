@@ -176,22 +176,46 @@ pub(crate) async fn lines_from_before_the_chain_are_counted(bench: Bench) {
     assert_eq!(kinds(&bench, home).await, [FaultKind::BeforeChanged]);
 }
 
+/// Two lines at a time: how many there were, and what was found.
+async fn in_stretches(bench: &Bench, home: Home) -> (u64, Vec<FaultKind>) {
+    let (mut behind, mut seen, mut found) = (None, 0, Vec::new());
+    for _ in 0..20 {
+        let checked = bench.store.activities().check(home.account, behind, 2).await.unwrap();
+        let checked = checked.unwrap();
+        seen += checked.report.lines + checked.report.before;
+        found.extend(checked.report.faults.iter().map(|fault| fault.kind));
+        behind = checked.next;
+        if behind.is_none() {
+            return (seen, found);
+        }
+    }
+    panic!("it comes to no end: {found:?}");
+}
+
 pub(crate) async fn a_log_is_checked_in_stretches(bench: Bench) {
     let (home, lines) = written(&bench).await;
     let patch = Patch::of(Kind::Activity, key(&lines[4])).set("action", "another");
     tamper(&bench, Batch::new().patch(patch)).await;
-    let (mut behind, mut seen, mut found) = (None, 0, Vec::new());
-    loop {
-        let checked = bench.store.activities().check(home.account, behind, 2).await.unwrap();
-        let checked = checked.unwrap();
-        seen += checked.report.lines;
-        found.extend(checked.report.faults);
-        if checked.next.is_none() {
-            break;
-        }
-        behind = checked.next;
+    assert_eq!(in_stretches(&bench, home).await, (6, vec![FaultKind::Changed]));
+
+    // What was put in where a stretch would end hides nothing that is missing behind it.
+    let (home, lines) = written(&bench).await;
+    for gone in &lines[2..4] {
+        tamper(&bench, Batch::new().delete_when(gone, Condition::Exists)).await;
+        let foreign = Activity { id: gone.id, ..line(&bench, home) };
+        tamper(&bench, Batch::new().insert(&foreign)).await;
     }
-    assert_eq!((seen, found.len()), (6, 1), "{found:?}");
+    let expected = vec![FaultKind::Inserted, FaultKind::Inserted, FaultKind::Removed];
+    assert_eq!(in_stretches(&bench, home).await, (4, expected));
+
+    // Those from before the chain are looked at as a whole.
+    let home = bench.home();
+    for _ in 0..5 {
+        tamper(&bench, Batch::new().insert(&line(&bench, home))).await;
+        bench.tick();
+    }
+    bench.store.activities().record(&line(&bench, home)).await.unwrap();
+    assert_eq!(in_stretches(&bench, home).await, (6, Vec::new()));
     let nowhere = bench.store.activities().check(home.account, Some(bench.id()), 2).await.unwrap();
     assert!(nowhere.is_none());
 }

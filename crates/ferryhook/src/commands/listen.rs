@@ -17,6 +17,7 @@ use anyhow::bail;
 use ferryhook_api::cli_sessions::NewCliSession;
 use ferryhook_api::sources::SourceView;
 use ferryhook_core::id::SourceId;
+use ferryhook_core::source::ConnectionType;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
@@ -83,7 +84,11 @@ async fn pick(client: &Client, named: Option<&str>) -> anyhow::Result<SourceId> 
         };
     }
     let sources = client.list::<SourceView>("/v1/sources", SOURCES_MAX).await?.data;
-    let mut meant = sources.iter().filter(|source| named.is_none_or(|name| source.name == name));
+    let is_meant = |source: &&SourceView| match named {
+        Some(name) => source.name == name,
+        None => source.connection_type == ConnectionType::Webhook,
+    };
+    let mut meant = sources.iter().filter(is_meant);
     match (meant.next(), meant.next(), named) {
         (Some(one), None, _) => Ok(one.source_id),
         (None, _, Some(name)) => Err(unknown(&plain(name)).into()),

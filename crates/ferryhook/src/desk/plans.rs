@@ -3,6 +3,7 @@
 
 use ferryhook_api::owner;
 use ferryhook_api::visit::details;
+use ferryhook_core::operational::Operational;
 use ferryhook_core::plan::{BadPlan, Edit};
 use ferryhook_core::{Account, Activity, Id, Map, Plan, User};
 use ferryhook_store::{Store, StoreError, Stored};
@@ -142,6 +143,10 @@ impl Desk {
                 done => {
                     done?;
                     self.routes.forget_all();
+                    if let Some(courier) = &self.courier {
+                        let said = Operational::plan_changed(&assigned.before, &assigned.after);
+                        courier.announce(account, &said).await?;
+                    }
                     return Ok(assigned);
                 }
             }

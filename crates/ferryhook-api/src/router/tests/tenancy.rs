@@ -15,7 +15,7 @@ use crate::trial::{Said, Trial};
 use crate::{events, rejections};
 
 /// Names that end like an id and are not one of ours.
-const NOT_OURS: [&str; 1] = ["clientId"];
+const NOT_OURS: [&str; 2] = ["clientId", "planId"];
 
 /// What an account has, by the name that stands for it in addresses.
 struct Belongings(HashMap<&'static str, String>);

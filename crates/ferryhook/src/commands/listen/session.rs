@@ -89,8 +89,11 @@ impl Listener {
             };
             if lost.is_none() && self.session.is_none() {
                 match self.open().await {
+                    // A server that knows nothing of what it has just made is one of several; one
+                    // after the other, not as fast as it goes.
                     Ok(()) => {
-                        pause = PAUSE_FIRST;
+                        sleep(pause).await;
+                        pause = (pause * 2).min(PAUSE_MAX);
                         continue;
                     }
                     Err(error) => {
