@@ -8,56 +8,27 @@ use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
+use crate::client::Tenant;
 use crate::destination::{Call, Destination, say};
-use crate::ferry::{Answer, Ferry};
-
-const VARIABLES: [(&str, &str); 3] = [
-    ("FERRYHOOK_DESTINATION_ALLOW", "127.0.0.0/8"),
-    ("FERRYHOOK_SIGNUP", "open"),
-    ("FERRYHOOK_API_REQUESTS_PER_MINUTE", "0"),
-];
+use crate::ferry::{Answer, run, show};
 
 /// Somebody who has signed up on a server of their own.
-struct Somebody {
-    ferry: Ferry,
-    folder: TempDir,
-    token: String,
-}
+struct Somebody(Tenant);
 
 impl Somebody {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let ferry = Ferry::start_in(&folder, &VARIABLES);
-        let mut somebody = Self { ferry, folder, token: String::new() };
-        let who = json!({
-            "email": "one@example.com", "password": "correct horse battery", "name": "One"
-        });
-        let signed_in = somebody.call("POST", "/v1/auth/signup", Some(who)).json();
-        somebody.token = text(&signed_in["accessToken"]).to_owned();
-        somebody
+        Self(Tenant::new())
     }
 
     /// Pulls the plug, and starts another server on the same data.
     fn killed_and_started(&mut self) {
-        self.ferry.signal("KILL");
-        self.ferry.wait();
-        self.ferry = Ferry::start_in(&self.folder, &VARIABLES);
+        self.0.end("KILL");
+        self.0.begin_again();
     }
 
     fn call(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
-        let body = body.map(|body| body.to_string()).unwrap_or_default();
-        let (token, length) = (&self.token, body.len());
-        let proof = match token.is_empty() {
-            true => String::new(),
-            false => format!("authorization: Bearer {token}\r\n"),
-        };
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n{proof}\
-             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        Answer::parse(&self.ferry.last_words(request.as_bytes()))
+        self.0.person.call(method, path, body)
     }
 
     fn make(&self, path: &str, body: Value) -> Value {
@@ -84,7 +55,7 @@ impl Somebody {
     fn send(&self, door: &str, number: u32) {
         let headers = "content-type: application/json\r\n";
         let body = json!({ "type": "order.paid", "number": number }).to_string();
-        let answer = self.ferry.post_with(door, headers, body.as_bytes());
+        let answer = self.0.ferry.post_with(door, headers, body.as_bytes());
         assert_eq!(answer.status, 200, "{answer:?}");
     }
 }
@@ -155,7 +126,7 @@ fn a_failing_destination_is_told_once_and_its_recovery_once() {
     let own = text(&own["sourceId"]);
     let said = somebody.get(&format!("/v1/sources/{own}/events"));
     assert_eq!(said["data"].as_array().unwrap().len(), 2);
-    assert_eq!(somebody.ferry.post(&format!("/in/{own}"), b"{}").status, 404);
+    assert_eq!(somebody.0.ferry.post(&format!("/in/{own}"), b"{}").status, 404);
     assert_eq!(somebody.call("DELETE", &format!("/v1/sources/{own}"), None).status, 409);
     assert_eq!(ops.calls().len(), 2);
     let samples = somebody.get("/v1/hooks/samples?event=delivery.failed");
@@ -205,4 +176,28 @@ fn a_hook_that_answers_gone_is_unsubscribed() {
     assert_eq!(shown["lastResponseCode"], 410);
     let titles = somebody.get("/v1/notifications");
     assert_eq!(titles["data"][0]["title"], "A hook was turned off");
+}
+
+/// At most of the month's events, and at the last of them: each once.
+#[test]
+fn a_quota_is_told_before_it_is_used_up() {
+    let ops = Destination::kind();
+    let somebody = Somebody::new();
+    let limited = ["plans", "set", "self_hosted", "--limit", "eventsPerMonth=10"];
+    let limited = run(&somebody.0.folder, &limited, &[]);
+    assert_eq!(limited.status.code(), Some(0), "{}", show(&limited));
+    let hook = json!({ "url": ops.url("ops"), "events": ["quota.*"] });
+    somebody.make("/v1/hooks", hook);
+    let source = somebody.make("/v1/sources", json!({ "name": "shop" }));
+    let door = format!("/in/{}", text(&source["sourceId"]));
+    (0..9).for_each(|number| somebody.send(&door, number));
+    let warned: Value = serde_json::from_str(ops.wait_for(1)[0].body()).unwrap();
+    assert_eq!(warned["type"], "quota.warning", "{warned:#}");
+    somebody.send(&door, 9);
+    let full = somebody.0.ferry.post(&door, b"{}");
+    assert_eq!(full.status, 429, "{full:?}");
+    let reached: Value = serde_json::from_str(ops.wait_for(2)[1].body()).unwrap();
+    assert_eq!(reached["type"], "quota.reached", "{reached:#}");
+    let told = somebody.get("/v1/notifications");
+    assert_eq!(told["data"].as_array().unwrap().len(), 2, "{told:#}");
 }
