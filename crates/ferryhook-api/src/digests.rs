@@ -11,8 +11,8 @@ use std::time::Duration;
 use ferryhook_core::alert::{Settings, State};
 use ferryhook_core::member::{self, Role};
 use ferryhook_core::operational::Operational;
-use ferryhook_core::{Account, Alert, Env, Id, Timestamp, User, limits};
-use ferryhook_store::repositories::Claiming;
+use ferryhook_core::{Account, Alert, Env, Id, Timestamp, User, connection, limits};
+use ferryhook_store::repositories::{Announcement, Claiming};
 use ferryhook_store::{Slice, Store, StoreError};
 
 use crate::mail::{Mailer, letters};
@@ -66,7 +66,14 @@ impl Digests {
         let mut of_one: Vec<Alert> = Vec::new();
         loop {
             let page = self.store.alerts().list_all(slice.clone()).await?;
-            for alert in page.rows.into_iter().map(|row| row.record) {
+            for row in page.rows {
+                if self.is_orphan(&row).await? {
+                    let over = row.recovered(self.env.now());
+                    let nothing = Announcement::default();
+                    self.store.alerts().turn(Some(&row), &over, &nothing).await?;
+                    continue;
+                }
+                let alert = row.record;
                 // One account after the other.
                 if of_one.last().is_some_and(|last| last.account_id != alert.account_id) {
                     sent += self.send_of(&std::mem::take(&mut of_one)).await?;
@@ -77,6 +84,14 @@ impl Digests {
             slice = slice.after(Some(next));
         }
         Ok(sent + self.send_of(&of_one).await?)
+    }
+
+    /// Whether it fires for a connection that is gone: nothing can succeed there and end it.
+    async fn is_orphan(&self, alert: &Alert) -> Result<bool, StoreError> {
+        let (true, Some(source)) = (alert.is_firing(), alert.source_id) else { return Ok(false) };
+        let Ok(id) = alert.subject.parse() else { return Ok(false) };
+        let found = self.store.connections().find_of(source, id).await?;
+        Ok(found.is_none_or(|found| found.status == connection::Status::Deleted))
     }
 
     async fn send_of(&self, alerts: &[Alert]) -> Result<usize, StoreError> {

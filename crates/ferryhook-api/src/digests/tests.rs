@@ -3,7 +3,6 @@ use std::sync::Arc;
 use ferryhook_core::env::ManualClock;
 use ferryhook_core::member::Role;
 use ferryhook_core::operational::TYPES;
-use ferryhook_store::repositories::Announcement;
 use serde_json::json;
 
 use super::*;
@@ -111,4 +110,28 @@ async fn settings_of_alerts_that_are_not_understood_are_refused() {
     let body = json!({ "settings": { "alerts": { "deadDeliveries": 0 } } });
     let said = office.trial.patch(&path, body).await.expect(400);
     assert_eq!(said["errors"][0]["pointer"], "/settings/alerts/deadDeliveries");
+}
+
+/// Else it would be told every day for ever.
+#[tokio::test]
+async fn an_alert_ends_with_its_connection() {
+    let office = Office::open().await;
+    office.wants("hourly").await;
+    let source = office.trial.post("/v1/sources", json!({"name": "shop"})).await.expect(201);
+    let source = source["sourceId"].as_str().unwrap();
+    let there = json!({"name": "Orders", "destinationUrl": "https://example.com/"});
+    let path = format!("/v1/sources/{source}/connections");
+    let connection = office.trial.post(&path, there).await.expect(201);
+    let id = connection["connectionId"].as_str().unwrap();
+    let (account, now) = (office.trial.account.id, office.digests.env.now());
+    let alert = Alert::fired(account, id, "Orders", now);
+    let alert = Alert { source_id: source.parse().ok(), ..alert };
+    let alerts = office.digests.store.alerts();
+    alerts.turn(None, &alert, &Announcement::default()).await.unwrap().unwrap();
+    office.clock.advance(HOUR);
+    assert_eq!(office.digests.send_due().await.unwrap(), 1);
+    office.trial.delete(&format!("/v1/connections/{id}")).await.expect(204);
+    office.clock.advance(HOUR);
+    assert_eq!(office.digests.send_due().await.unwrap(), 0);
+    assert!(!alerts.find(account, id).await.unwrap().unwrap().is_firing());
 }
