@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::destination::{Destination, OK, say};
 use crate::stage::{Stage, source};
 
-const CONNECTIONS: usize = 90;
+const CONNECTIONS: usize = 76;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// No destination answers before the sender has its own answer.
 #[test]
-fn a_sender_does_not_wait_for_ninety_destinations() {
+fn a_sender_does_not_wait_for_all_the_destinations_there_can_be() {
     let acknowledged = Arc::new((Mutex::new(false), Condvar::new()));
     let waiting = acknowledged.clone();
     let destination = Destination::new(move |_, stream| {
