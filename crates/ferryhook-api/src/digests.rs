@@ -9,9 +9,8 @@ use std::pin::pin;
 use std::time::Duration;
 
 use ferryhook_core::alert::{Settings, State};
-use ferryhook_core::member::{self, Role};
 use ferryhook_core::operational::Operational;
-use ferryhook_core::{Account, Alert, Env, Id, Timestamp, User, connection, limits};
+use ferryhook_core::{Alert, Env, Id, Timestamp, User, connection, limits};
 use ferryhook_store::repositories::{Announcement, Claiming};
 use ferryhook_store::{Slice, Store, StoreError};
 
@@ -109,14 +108,16 @@ impl Digests {
         let key = format!("ferryhook:digest:{}:{}", account.id, end.as_seconds());
         let claim = self.store.ledger().claim(&key, LEASE, 2 * period).await?;
         let Claiming::Yours { token, .. } = claim else { return Ok(0) };
-        let users = self.people_of(account.id).await?;
-        for user in &users {
-            let letter = letters::digest(user, &self.base_url, &account.name, &summary);
+        let mut sent = 0;
+        for id in self.store.members().keepers(account.id).await? {
+            let Some(user) = self.store.users().find(id).await? else { continue };
+            let letter = letters::digest(&user, &self.base_url, &account.name, &summary);
             // Logged where it is sent; a digest that is lost is not sent twice.
             let _ = self.mail.send(letter);
+            sent += 1;
         }
         self.store.ledger().complete(&key, token).await?;
-        Ok(users.len())
+        Ok(sent)
     }
 
     /// A letter to these people, now.
@@ -128,20 +129,6 @@ impl Digests {
             }
         }
         Ok(())
-    }
-
-    /// Those who look after the account.
-    async fn people_of(&self, account: Id<Account>) -> Result<Vec<User>, StoreError> {
-        let mut users = Vec::new();
-        for role in [Role::Admin, Role::Manager] {
-            let slice = Slice::default().limit(limits::NOTIFIED_MAX);
-            let page = self.store.members().list_by_account(account, Some(role), slice).await?;
-            for one in page.rows.iter().filter(|one| one.status == member::Status::Active) {
-                users.extend(self.store.users().find(one.user_id).await?.map(|user| user.record));
-            }
-        }
-        users.truncate(limits::NOTIFIED_MAX);
-        Ok(users)
     }
 }
 

@@ -115,13 +115,28 @@ impl Source {
     /// The one that Ferryhook speaks through in an account. Its id is made of the account's, so
     /// that whoever needs it first makes it, and nobody a second one.
     pub fn own(account: &Account, now: Timestamp) -> Self {
+        let name = PROVIDER.to_owned();
+        Self::built_in(Self::own_id(account.id), (account.user_id, account.id), name, now)
+    }
+
+    /// The one that its apps post to, in the same way.
+    pub fn triggers(owner: Id<User>, account: Id<Account>, now: Timestamp) -> Self {
+        Self::built_in(Self::triggers_id(account), (owner, account), "triggers".to_owned(), now)
+    }
+
+    fn built_in(
+        id: Id<Source>,
+        (owner, account): (Id<User>, Id<Account>),
+        name: String,
+        now: Timestamp,
+    ) -> Self {
         Self {
-            id: Self::own_id(account.id),
-            user_id: account.user_id,
-            account_id: account.id,
-            created_by: account.user_id,
-            name: PROVIDER.to_owned(),
-            provider: PROVIDER.to_owned(),
+            id,
+            user_id: owner,
+            account_id: account,
+            created_by: owner,
+            provider: name.clone(),
+            name,
             connection_type: ConnectionType::Trigger,
             status: source::Status::Active,
             config: Map::new(),

@@ -8,9 +8,8 @@ mod view;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use ferryhook_core::source::{ConnectionType, Status};
+use ferryhook_core::Source;
 use ferryhook_core::trigger::{Posted, Unfit};
-use ferryhook_core::{Map, Source};
 use ferryhook_store::repositories::Edit;
 
 use crate::call::ApiResult;
@@ -119,7 +118,8 @@ async fn file(
         Err(problem) if problem.code() == Code::NotFound => {}
         other => return other,
     }
-    let edits = [Edit::CreateSource(new_source(app, caller))];
+    let new = Source::triggers(caller.owner(), caller.account(), app.env.now());
+    let edits = [Edit::CreateSource(new)];
     match app.store.sources().edit(&edits).await {
         Ok(()) => {}
         Err(error) if error.is_refused() => {} // another was faster
@@ -127,34 +127,6 @@ async fn file(
     }
     sources::ring(app, &edits);
     Ok(app.works.post(source, posted, sender).await?)
-}
-
-fn new_source(app: &App, caller: &Caller) -> Source {
-    let now = app.env.now();
-    Source {
-        id: Source::triggers_id(caller.account()),
-        user_id: caller.owner(),
-        account_id: caller.account(),
-        created_by: caller.user(),
-        name: "triggers".to_owned(),
-        provider: "trigger".to_owned(),
-        connection_type: ConnectionType::Trigger,
-        status: Status::Active,
-        config: Map::new(),
-        signing_secret: None,
-        previous_secrets: Vec::new(),
-        signing_algorithm: None,
-        verification_mode: None,
-        body_bytes_max: None,
-        dedup_expression: None,
-        custom_response: None,
-        event_count: 0,
-        last_event_at: None,
-        last_sync_at: None,
-        sync_status: None,
-        created_at: now,
-        updated_at: now,
-    }
 }
 
 async fn shown(app: &App, filed: Filed) -> Result<PostedEvent, Problem> {

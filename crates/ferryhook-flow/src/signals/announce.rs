@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use ferryhook_core::event::Status;
-use ferryhook_core::member::{self, Role};
 use ferryhook_core::operational::{Operational, Quota};
 use ferryhook_core::{Account, Alert, Id, Source, Timestamp, User, limits};
 use ferryhook_store::repositories::Announcement;
-use ferryhook_store::{Slice, StoreError, Stored};
+use ferryhook_store::{StoreError, Stored};
 
 use crate::courier::Courier;
 use crate::ingest::HandOver;
@@ -67,7 +66,7 @@ impl Courier {
         as_event: bool,
     ) -> Result<Prepared, StoreError> {
         let inner = self.inner();
-        let users = self.people_of(account).await?;
+        let users = inner.store.members().keepers(account).await?;
         let notify = |user: &Id<User>| said.notification(account, *user, &inner.env);
         let notifications = users.iter().map(notify).collect();
         let (source, route) = match as_event {
@@ -97,20 +96,6 @@ impl Courier {
             // A new row has been written once. Without a route the sweep finds it.
             self.take(Stored { record: event, revision: 1 }, route);
         }
-    }
-
-    /// Those who look after the account.
-    async fn people_of(&self, account: Id<Account>) -> Result<Vec<Id<User>>, StoreError> {
-        let members = self.inner().store.members();
-        let mut users = Vec::new();
-        for role in [Role::Admin, Role::Manager] {
-            let slice = Slice::default().limit(limits::NOTIFIED_MAX);
-            let page = members.list_by_account(account, Some(role), slice).await?;
-            let active = page.rows.iter().filter(|one| one.status == member::Status::Active);
-            users.extend(active.map(|one| one.user_id));
-        }
-        users.truncate(limits::NOTIFIED_MAX);
-        Ok(users)
     }
 
     /// The source that Ferryhook speaks through in this account, made when it is first needed.

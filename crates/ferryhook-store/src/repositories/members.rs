@@ -91,6 +91,29 @@ impl Members<'_> {
         self.0.list(slice.of(query)).await
     }
 
+    /// Those who look after an account: its administrators and managers, or where it has none of its
+    /// own, the administrators of the nearest account above that has some.
+    pub async fn keepers(&self, account: Id<Account>) -> Result<Vec<Id<User>>, StoreError> {
+        for one in self.0.accounts().lineage(account).await? {
+            let roles: &[Role] = match one.id == account {
+                true => &[Role::Admin, Role::Manager],
+                false => &[Role::Admin],
+            };
+            let mut users = Vec::new();
+            for role in roles {
+                let slice = Slice::default().limit(limits::NOTIFIED_MAX);
+                let page = self.list_by_account(one.id, Some(*role), slice).await?;
+                let active = page.rows.iter().filter(|member| member.status == Status::Active);
+                users.extend(active.map(|member| member.user_id));
+            }
+            if !users.is_empty() {
+                users.truncate(limits::NOTIFIED_MAX);
+                return Ok(users);
+            }
+        }
+        Ok(Vec::new())
+    }
+
     pub async fn replace(
         &self,
         was: &Stored<Member>,

@@ -420,6 +420,7 @@ macro_rules! conformance {
                 ;
                 people:
                     a_child_is_created_for_those_above,
+                    an_account_without_members_is_kept_by_those_above,
                     a_tree_has_a_bound_in_both_directions,
                     of_many_children_at_once_all_are_counted,
                     a_renamed_account_takes_the_paths_beneath_it_along,

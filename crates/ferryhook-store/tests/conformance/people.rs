@@ -90,6 +90,23 @@ pub(crate) async fn a_child_is_created_for_those_above(bench: Bench) {
     assert!(matches!(missing, Err(TreeError::Missing)), "{missing:?}");
 }
 
+/// Whoever is told of what fails in an account: somebody always is.
+pub(crate) async fn an_account_without_members_is_kept_by_those_above(bench: Bench) {
+    let root = bench.root("acme").await;
+    let members = bench.store.members();
+    let [boss, manager, clerk] = [(); 3].map(|()| bench.id::<User>());
+    for (user, role) in [(boss, Role::Admin), (manager, Role::Manager), (clerk, Role::Member)] {
+        members.add(&Member { role, ..bench.member(user, root.id) }).await.unwrap();
+    }
+    let child = bench.child(root.id, "retail").await;
+    assert_eq!(members.keepers(root.id).await.unwrap(), [boss, manager]);
+    assert_eq!(members.keepers(child.id).await.unwrap(), [boss], "a manager's right ends here");
+    let own: Id<User> = bench.id();
+    members.add(&Member { role: Role::Manager, ..bench.member(own, child.id) }).await.unwrap();
+    assert_eq!(members.keepers(child.id).await.unwrap(), [own]);
+    assert_eq!(members.keepers(bench.id()).await.unwrap(), []);
+}
+
 pub(crate) async fn a_tree_has_a_bound_in_both_directions(bench: Bench) {
     let root = bench.root("acme").await;
     let accounts = bench.store.accounts();
