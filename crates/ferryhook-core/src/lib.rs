@@ -66,6 +66,7 @@ pub mod connection;
 pub mod delivery;
 pub mod erasure;
 pub mod event;
+pub mod inbox;
 pub mod rejection;
 pub mod replay;
 pub mod retry;

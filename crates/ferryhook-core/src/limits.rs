@@ -130,6 +130,20 @@ pub const TRIGGER_METADATA_BYTES_MAX: usize = 4 * 1024;
 pub const TRIGGER_DEPTH_MAX: usize = ITEM_DEPTH_MAX - 4;
 pub const TRIGGER_CLOCK_AHEAD_MAX: Duration = Duration::from_secs(5 * 60);
 
+/// Items of the inbox that one request leases or replies to, and how long a lease may be.
+pub const INBOX_ITEMS_MAX: usize = 100;
+pub const INBOX_VISIBILITY_MIN: Duration = Duration::from_secs(1);
+pub const INBOX_VISIBILITY_DEFAULT: Duration = Duration::from_secs(30);
+pub const INBOX_VISIBILITY_MAX: Duration = Duration::from_secs(12 * 60 * 60);
+/// How long an item that was given back may be out of sight.
+pub const INBOX_DELAY_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How long a request may wait for something to come.
+pub const INBOX_WAIT_MAX: Duration = Duration::from_secs(20);
+pub const INBOX_GROUP_BYTES_MAX: usize = 64;
+/// How often an item is leased before it is given up.
+pub const INBOX_LEASES_DEFAULT: u16 = 5;
+pub const INBOX_LEASES_MAX: u16 = 1000;
+
 /// How long counts are kept, by hour and by day; and how many of them a rollup may have: one for
 /// each kind of answer, one for each step of latency, and the plain ones.
 pub const ROLLUP_HOURS_KEPT: Duration = Duration::from_secs(35 * 24 * 60 * 60);
