@@ -118,12 +118,14 @@ impl Courier {
         let find = || self.0.routes.find(of.source);
         let mut route = self.0.until_stored(find).await?;
         for _ in 0..limits::CONFLICT_TRIES_MAX {
-            let now = self.0.now().passed;
-            let at = self.0.lanes().lanes.reserve(of.id, self.0.now());
-            if at <= now {
+            // One look at the clock: with a second one every moment would lie a little ahead, and
+            // the shortest sleep there is takes a millisecond.
+            let now = self.0.now();
+            let at = self.0.lanes().lanes.reserve(of.id, now);
+            if at <= now.passed {
                 break;
             }
-            tokio::time::sleep(at - now).await;
+            tokio::time::sleep(at - now.passed).await;
             route = self.0.until_stored(find).await?;
             if self.0.now().passed <= at + limits::PACE_GRAIN {
                 break;

@@ -9,6 +9,7 @@ mod one;
 mod trouble;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,8 +33,9 @@ use crate::ingest::HandOver;
 use crate::probe::{Probe, settle_in};
 use crate::scripts::Scripts;
 
-/// Runs with tokio's time.
-struct Paused(Instant);
+/// Runs with tokio's time, and a nanosecond further whenever somebody looks: no clock stands still
+/// between two looks.
+struct Paused(Instant, AtomicU64);
 
 impl Clock for Paused {
     fn now(&self) -> Timestamp {
@@ -41,7 +43,7 @@ impl Clock for Paused {
     }
 
     fn elapsed(&self) -> Duration {
-        self.0.elapsed()
+        self.0.elapsed() + Duration::from_nanos(self.1.fetch_add(1, Ordering::Relaxed))
     }
 }
 
@@ -104,7 +106,7 @@ fn connection(name: &str) -> Connection {
 impl Ferry {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     async fn new(connections: &[Connection]) -> Self {
-        let clock = Arc::new(Paused(Instant::now()));
+        let clock = Arc::new(Paused(Instant::now(), AtomicU64::new(0)));
         let env = Env::new(clock, Arc::new(SeededEntropy::new(7)));
         let (probe, store) = Probe::new(&env);
         settle_in(&store).await;

@@ -23,6 +23,17 @@ async fn what_failed_goes_out_again_and_counts_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nothing_waits_for_a_destination_that_has_no_rate() {
+    let ferry = Ferry::new(&[connection("a")]).await;
+    sleep(seconds(1)).await;
+    let arrived = ferry.env.elapsed();
+    ferry.arrives().await;
+    sleep(seconds(1)).await;
+    let sent = lock(&ferry.docks.got)[0].at;
+    assert!(sent - arrived < Duration::from_millis(1), "{:?}", sent - arrived);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_replay_has_the_whole_schedule_again() {
     let patient = Connection { retry_config: Some("[0,60]".into()), ..connection("a") };
     let ferry = Ferry::new(&[patient]).await;
