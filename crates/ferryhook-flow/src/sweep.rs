@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use ferryhook_core::delivery::Lane;
 use ferryhook_core::event::{Standing, Status};
-use ferryhook_core::{Event, Timestamp, source};
+use ferryhook_core::{Event, Id, Source, Timestamp, source};
 use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
 
 use crate::courier::Courier;
@@ -83,7 +83,7 @@ async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {
 /// Puts every connection whose queue has something in it into its lane.
 async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
     let inner = courier.inner();
-    let mut accounts = Vec::new();
+    let mut sources = Vec::new();
     for shard in Shard::all() {
         let mut slice = Slice::default().limit(limits::SWEEP_PAGE);
         loop {
@@ -108,16 +108,16 @@ async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
                     };
                     courier.note(of);
                 }
-                accounts.push((connection.account_id, connection.source_id));
+                sources.push(connection.source_id);
             }
             let Some(next) = page.next else { break };
             slice = slice.after(Some(next));
         }
     }
     find_hook_queues(courier).await?;
-    accounts.sort_unstable();
-    accounts.dedup();
-    release_held(courier, accounts).await
+    sources.sort_unstable();
+    sources.dedup();
+    release_held(courier, sources).await
 }
 
 /// The same for hooks, also those that are turned off: what waits for them has to be cancelled.
@@ -157,26 +157,15 @@ async fn find_hook_queues(courier: &Courier) -> Result<(), StoreError> {
 }
 
 /// Events that were held while their source was paused, of sources that no longer are.
-async fn release_held(
-    courier: &Courier,
-    sources: Vec<(
-        ferryhook_core::Id<ferryhook_core::Account>,
-        ferryhook_core::Id<ferryhook_core::Source>,
-    )>,
-) -> Result<(), StoreError> {
+async fn release_held(courier: &Courier, sources: Vec<Id<Source>>) -> Result<(), StoreError> {
     let inner = courier.inner();
-    let mut last = None;
-    let mut any = false;
-    for (account, id) in sources {
-        if last != Some(account) {
-            last = Some(account);
-            let one = Slice::oldest_first().limit(1);
-            let held = inner.store.events();
-            let held = held.list_by_status(account, Status::Held, Window::ALWAYS, one).await?;
-            any = !held.rows.is_empty();
+    for id in sources {
+        let (events, one) = (inner.store.events(), Slice::oldest_first().limit(1));
+        if events.list_held(id, Window::ALWAYS, one).await?.rows.is_empty() {
+            continue;
         }
         let is_active = |route: &Arc<Route>| route.source.status == source::Status::Active;
-        if any && let Some(route) = inner.routes.find(id).await?.filter(is_active) {
+        if let Some(route) = inner.routes.find(id).await?.filter(is_active) {
             release(courier, &route).await?;
         }
     }
@@ -189,12 +178,9 @@ pub(crate) async fn release(courier: &Courier, route: &Route) -> Result<(), Stor
     let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
     loop {
         let events = inner.store.events();
-        let account = route.source.account_id;
-        let page =
-            events.list_by_status(account, Status::Held, Window::ALWAYS, slice.clone()).await?;
+        let page = events.list_held(route.source.id, Window::ALWAYS, slice.clone()).await?;
         for held in page.rows {
-            let never_planned = held.processed_at.is_none() && held.pending_since.is_none();
-            if held.source_id != route.source.id || !never_planned || !inner.take(held.id) {
+            if !inner.take(held.id) {
                 continue;
             }
             let (source, id) = (held.source_id, held.id);
@@ -310,7 +296,7 @@ impl Pages {
         Self { shard, rows: VecDeque::new(), next: Next::Page(None) }
     }
 
-    fn key(&self) -> Option<(Option<Timestamp>, ferryhook_core::Id<Event>)> {
+    fn key(&self) -> Option<(Option<Timestamp>, Id<Event>)> {
         self.rows.front().map(|event| (event.pending_since, event.id))
     }
 

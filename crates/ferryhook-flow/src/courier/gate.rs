@@ -132,21 +132,16 @@ impl Courier {
 
     /// Whether an older event of its source is held, which it must not pass.
     async fn is_behind_held(&self, event: &Event) -> Result<bool, StoreError> {
-        let events = self.0.store.events();
+        let until = Window::until(event.received_at);
         let mut slice = Slice::oldest_first().limit(limits::SWEEP_PAGE);
         loop {
-            let until = Window::until(event.received_at);
-            let page =
-                events.list_by_status(event.account_id, Status::Held, until, slice.clone()).await?;
-            let older = |held: &Stored<Event>| {
-                let never_planned = held.processed_at.is_none() && held.pending_since.is_none();
-                held.source_id == event.source_id && never_planned && held.id < event.id
-            };
-            if page.rows.iter().any(older) {
+            let events = self.0.store.events();
+            let page = events.list_held(event.source_id, until, slice).await?;
+            if page.rows.iter().any(|held| held.id < event.id) {
                 return Ok(true);
             }
             let Some(next) = page.next else { return Ok(false) };
-            slice = slice.after(Some(next));
+            slice = Slice::oldest_first().limit(limits::SWEEP_PAGE).after(Some(next));
         }
     }
 

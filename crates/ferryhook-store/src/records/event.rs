@@ -29,6 +29,12 @@ pub(crate) fn by_id(id: Id<Event>) -> IndexKey {
     IndexKey::new(Index::EventById, ["EVTID#", id.as_str()].concat(), "EVENT")
 }
 
+/// Where events wait that came while their source was paused: each source has them apart, so that
+/// to let them go on costs nothing for all the others that are held.
+pub(crate) fn held(of: Id<Source>) -> String {
+    ["HELD#", of.as_str()].concat()
+}
+
 /// Whether the index by status has the event. Triggered events can be asked for by any status;
 /// of the others only those that need someone.
 fn is_listed_by_status(event: &Event, status: Status) -> bool {
@@ -57,6 +63,9 @@ fn indexes(event: &Event, standing: &Standing, at: &str) -> Vec<IndexKey> {
     if let Some(since) = standing.pending_since {
         let shard = Shard::of(event.id).partition();
         indexes.push(IndexKey::new(Index::Pending, shard, since.as_millis()));
+    } else if standing.status == Status::Held && standing.processed_at.is_none() {
+        let came = event.received_at.as_millis();
+        indexes.push(IndexKey::new(Index::Pending, held(event.source_id), came));
     }
     indexes
 }

@@ -287,6 +287,19 @@ impl Events<'_> {
         self.0.list(slice.of(query)).await
     }
 
+    /// Events that came while their source was paused and that nobody has planned since, by when
+    /// they came. Those whose deliveries are held for another reason are not among them.
+    pub async fn list_held(
+        &self,
+        source: Id<Source>,
+        window: Window,
+        slice: Slice,
+    ) -> Result<Page<Stored<Event>>, StoreError> {
+        let query = Query::index(Kind::Event, Index::Pending, event::held(source));
+        let query = window.numbers(query, Timestamp::as_millis);
+        self.0.list(slice.of(query)).await
+    }
+
     /// Moves an event on, without what it carries. A crash may undo it.
     pub async fn progress(
         &self,

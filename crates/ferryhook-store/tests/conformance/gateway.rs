@@ -4,7 +4,7 @@
 use std::slice::from_ref;
 
 use ferryhook_core::delivery::{Cancel, Hold, Lane, State};
-use ferryhook_core::event::Status;
+use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Connection, Delivery, Event, Source, connection, key, source, user};
 use ferryhook_store::repositories::{Arrival, Edit};
 use ferryhook_store::{Shard, Slice, StoreError, Stored, UniqueError, Window};
@@ -474,6 +474,31 @@ async fn due(bench: &Bench, of: &Delivery) -> usize {
     let list =
         async |slice| deliveries.list_open(of.connection_id, Lane::Live, window, slice).await;
     all(Slice::default(), list).await.len()
+}
+
+pub(crate) async fn a_held_event_is_found_by_its_source_until_it_goes_on(bench: Bench) {
+    let home = bench.home();
+    let held = |event: Event| Event { status: Status::Held, pending_since: None, ..event };
+    let first = accepted(&bench, held(bench.event(home))).await;
+    bench.advance(1);
+    let second = accepted(&bench, held(bench.event(home))).await;
+    // Held for another reason: its deliveries are.
+    let planned = Event { processed_at: Some(bench.now()), ..held(bench.event(home)) };
+    accepted(&bench, planned).await;
+    accepted(&bench, held(bench.event(bench.home()))).await;
+    let events = bench.store.events();
+    let list = async || {
+        let list = async |slice| events.list_held(home.source, Window::ALWAYS, slice).await;
+        all(Slice::oldest_first().limit(1), list).await
+    };
+    assert_eq!(list().await, [first.record.clone(), second.record.clone()]);
+    assert!(pending(&bench, home).await.is_empty());
+    let now = bench.now();
+    let was = first.standing();
+    let freed = Standing { status: Status::Received, pending_since: Some(now), ..was.record };
+    events.progress(&first, &was, freed).await.unwrap();
+    assert_eq!(list().await, [second.record.clone()]);
+    assert_eq!(pending(&bench, home).await.len(), 1);
 }
 
 pub(crate) async fn an_accepted_event_is_pending_until_it_is_planned(bench: Bench) {

@@ -320,6 +320,7 @@ macro_rules! conformance {
                     events_count_their_duplicates,
                     an_event_expires_with_its_story,
                     an_event_can_be_erased_with_its_story,
+                    a_held_event_is_found_by_its_source_until_it_goes_on,
                     an_accepted_event_is_pending_until_it_is_planned,
                     an_event_that_nobody_wants_is_planned_with_nothing,
                     gateway_attempts_create_with_the_delivery,
