@@ -40,7 +40,7 @@ pub(crate) async fn arrived(
         ..samples::event()
     };
     change(&mut event);
-    let arrival = Arrival { event: event.clone(), claim: None };
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
     trial.app.store.events().accept(&[arrival]).await.unwrap();
     event
 }
