@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::time::{millis, seconds};
-use crate::{Account, Connection, Event, Id, Source, Timestamp};
+use crate::{Account, Connection, Event, Id, Source, Timestamp, inbox};
 
 pub use step::{Consequence, Next, Outcome};
 
@@ -42,6 +42,9 @@ pub struct Delivery {
     pub updated_at: Timestamp,
     #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Present if it is not sent but fetched: its attempts are leases then, see [`inbox`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inbox: Option<inbox::Place>,
 }
 
 /// Stored flat: the word under `state`, and beside it what that state has.

@@ -171,6 +171,8 @@ impl Event {
             Status::Failed
         } else if seen.delivered > 0 {
             Status::Delivered
+        } else if seen.unfetched > 0 {
+            Status::Received
         } else {
             // Nobody wanted it, or those who did have withdrawn.
             Status::Filtered
@@ -187,11 +189,17 @@ struct Seen {
     delivered: usize,
     /// Of all of these, how many have been attempted.
     tried: usize,
+    /// In an inbox, and nobody has been through with them: whatever else becomes of the event does
+    /// not wait for somebody to come.
+    unfetched: usize,
 }
 
 impl Seen {
     fn note(&mut self, delivery: &Delivery) {
         use crate::delivery::State;
+        if delivery.inbox.is_some() {
+            return self.note_item(delivery);
+        }
         match delivery.state {
             State::Waiting { .. } | State::Sending { .. } => self.open += 1,
             State::Held { .. } => self.held += 1,
@@ -202,6 +210,18 @@ impl Seen {
         if delivery.attempts > 0 {
             self.tried += 1;
         }
+    }
+
+    fn note_item(&mut self, item: &Delivery) {
+        match item.inbox_status() {
+            Status::Retrying => self.open += 1,
+            Status::Held => self.held += 1,
+            Status::Failed => self.failed += 1,
+            Status::Delivered => self.delivered += 1,
+            Status::Filtered => return,
+            _ => return self.unfetched += 1,
+        }
+        self.tried += 1;
     }
 }
 

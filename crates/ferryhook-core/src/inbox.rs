@@ -5,7 +5,9 @@
 //! a [`Group`]; every group has each event once, and whoever leases in it leases it from the others.
 
 mod group;
+mod item;
 mod token;
+mod way;
 
 use std::time::Duration;
 
@@ -15,7 +17,9 @@ use crate::event::Status;
 use crate::{Account, Connection, Event, Id, Map, Timestamp, limits};
 
 pub use group::{BadGroup, Group};
+pub use item::Step;
 pub use token::{BadToken, Token};
+pub use way::way_of;
 
 /// What a delivery that waits to be fetched has more than others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,6 +35,7 @@ use tokio::sync::{Notify, broadcast};
 use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
+use crate::inbox::Queues;
 use crate::ingest::HandOver;
 use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
@@ -106,6 +107,8 @@ pub(crate) struct Inner {
     pub(crate) gauges: Gauges,
     tally: Tally,
     pub(crate) signals: Signals,
+    /// Of those who fetch for themselves.
+    pub(crate) queues: Queues,
 }
 
 struct Watched {
@@ -142,6 +145,7 @@ impl Courier {
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
             signals: Signals::default(),
+            queues: Queues::default(),
         }))
     }
 
@@ -228,6 +232,9 @@ impl Courier {
         {
             let mut watched = self.0.lanes();
             for (place, (way, (due, order_key))) in ways.iter().zip(works).enumerate() {
+                if way.inbox().is_some() {
+                    continue;
+                }
                 let of = lane_of(way, delivery::Lane::Live);
                 let piece = Piece::Fresh(parcel.clone(), place);
                 let due = due.unwrap_or(now.wall);
@@ -241,7 +248,9 @@ impl Courier {
             }
         }
         self.pump();
-        if ways.is_empty() || !turned_away.is_empty() {
+        // Those who fetch do not wait for what is sent.
+        let to_fetch = ways.iter().any(|way| way.inbox().is_some());
+        if ways.is_empty() || to_fetch || !turned_away.is_empty() {
             return Some(self.clone().store_plan(parcel, turned_away).boxed());
         }
         None
@@ -292,6 +301,7 @@ impl Courier {
         }
         inner.let_go(parcel.event.id);
         let (now, event) = (inner.steady.now(), &parcel.event);
+        self.arrived(&parcel.to_fetch().await);
         if parcel.is_unwanted().await {
             inner.tally.unwanted(event.account_id, event.source_id, now.wall);
         }
@@ -445,6 +455,10 @@ impl HandOver for Courier {
                 tracing::warn!(%error, account.id = %account, "nobody is told of the quota");
             }
         });
+    }
+
+    fn lies(&self, items: &[delivery::Delivery]) {
+        self.arrived(items);
     }
 
     fn hold(&self, source: Id<Source>) {

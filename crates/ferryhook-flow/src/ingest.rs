@@ -8,6 +8,7 @@ pub mod address;
 mod adopted;
 mod answer;
 mod body;
+mod fetched;
 mod letter;
 pub mod limits;
 mod meters;
@@ -37,7 +38,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use ferryhook_core::hops::{self, Hops};
 use ferryhook_core::{
-    Account, Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event,
+    Account, Delivery, Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event,
 };
 use ferryhook_net::problem::RequestId;
 use ferryhook_net::{Peer, Tasks, Trusted};
@@ -86,6 +87,9 @@ pub trait HandOver: Send + Sync {
 
     /// So much of what its plan has for a month is spoken for.
     fn counted(&self, _account: Id<Account>, _used: u64, _limit: u64) {}
+
+    /// These were stored for those who fetch, and there is nothing else to do about their event.
+    fn lies(&self, _items: &[Delivery]) {}
 
     /// An event was stored as held for its source, which may have been resumed meanwhile: then
     /// nobody else would let it go on.
@@ -381,6 +385,7 @@ impl Door {
         (_place, mut grant): (Place, Option<Grant>),
         rejection: Option<(Stored<Rejection>, Store)>,
     ) -> Result<Vec<Told>, Refusal> {
+        self.plan_to_fetch(&route, &mut arrivals, now);
         let mut told = Vec::with_capacity(arrivals.len());
         while !arrivals.is_empty() {
             // The rejection, and a line for the audit log with the head of its chain.
@@ -395,7 +400,7 @@ impl Door {
             };
             let accepted = accepted.map_err(|error| self.store_away(&error))?;
             for (arrival, accepted) in arrivals.into_iter().zip(accepted) {
-                told.push(self.settle(&route, arrival.event, &accepted, now, grant.as_mut()));
+                told.push(self.settle(&route, arrival, &accepted, now, grant.as_mut()));
             }
             arrivals = rest;
         }
@@ -405,7 +410,7 @@ impl Door {
     fn settle(
         &self,
         route: &Arc<Route>,
-        event: Event,
+        Arrival { event, items, .. }: Arrival,
         accepted: &Accepted,
         now: Timestamp,
         grant: Option<&mut Grant>,
@@ -429,6 +434,8 @@ impl Door {
         if event.pending_since.is_some() {
             // A new row has been written once.
             self.hand_over.take(Stored { record: event, revision: 1 }, route.clone());
+        } else if !items.is_empty() {
+            self.hand_over.lies(&items);
         } else if status == event::Status::Held {
             self.hand_over.hold(route.source.id);
         }
@@ -492,13 +499,13 @@ fn body_bytes_max(route: &Route) -> usize {
 
 /// How many of these fit into one commit beside so many other actions; at least one.
 fn fitting(arrivals: &[Arrival], beside: usize) -> usize {
-    let mut bytes = 0;
+    let (mut bytes, mut actions) = (0, beside);
     let fits = |arrival: &&Arrival| {
-        bytes += weight(&arrival.event);
-        bytes <= limits::COMMIT_BYTES_MAX
+        bytes += weight(&arrival.event) + arrival.items.len() * limits::ITEM_OVERHEAD_BYTES;
+        actions += arrival.actions();
+        bytes <= limits::COMMIT_BYTES_MAX && actions <= limits::COMMIT_ACTIONS_MAX
     };
-    let most = limits::COMMIT_EVENTS_MAX - beside;
-    arrivals.iter().take(most).take_while(fits).count().max(1)
+    arrivals.iter().take_while(fits).count().max(1)
 }
 
 fn weight(event: &Event) -> usize {

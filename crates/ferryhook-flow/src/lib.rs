@@ -7,7 +7,7 @@
 //! who carries it ([`courier`]), in the `shape` that a transform gave it ([`scripts`]), with the
 //! `credentials` that its destination wants, through an `attempt`, to an address or to one of the
 //! [`listeners`]; what sends it once more
-//! ([`replay`], [`dead_letters`]) and what makes it gone for good ([`erase`]); the periodic look for what
+//! ([`replay`], [`dead_letters`]), where it waits for those who fetch it themselves (`inbox`) and what makes it gone for good ([`erase`]); the periodic look for what
 //! nobody has in hand (`sweep`); what people are told of it (`signals`); and for people why all of this happened ([`explain`]). None of it
 //! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
 //! store.
@@ -26,6 +26,7 @@ mod credentials;
 pub mod dead_letters;
 pub mod erase;
 pub mod explain;
+mod inbox;
 pub mod replay;
 pub mod scripts;
 mod shape;

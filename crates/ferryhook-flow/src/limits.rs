@@ -103,6 +103,17 @@ pub const ERASURE_LEASE: Duration = Duration::from_secs(600);
 /// those of which nothing waits any more are dropped.
 pub const ERASED_REMEMBERED: usize = 1024;
 
+/// Groups of inboxes that somebody has asked for lately; those that nobody uses go first.
+pub const INBOX_QUEUES_MAX: usize = 16 * 1024;
+/// How often a queue is looked at from its very beginning, and where other processes write to the
+/// same store, how often whoever waits looks by themselves.
+pub const INBOX_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Items of other types that one lease passes over, page by page, and lists of types of one group
+/// for which it is remembered how far that came.
+pub const INBOX_PAGE: usize = 200;
+pub const INBOX_PAGES_PASSED_MAX: usize = 10;
+pub const INBOX_TYPES_REMEMBERED: usize = 16;
+
 /// Until a delivery is looked at again whose transform had to wait for a thread.
 pub const SHAPE_PAUSE: Duration = Duration::from_secs(5);
 

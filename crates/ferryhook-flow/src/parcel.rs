@@ -58,6 +58,12 @@ impl Parcel {
         Some(Stored { record: book.deliveries.get(place)?.clone(), revision })
     }
 
+    /// Those of its deliveries that are fetched.
+    pub(crate) async fn to_fetch(&self) -> Vec<Delivery> {
+        let book = self.book.lock().await;
+        book.deliveries.iter().filter(|one| one.inbox.is_some()).cloned().collect()
+    }
+
     /// Whether nobody wants the event, and nobody else has planned it.
     pub(crate) async fn is_unwanted(&self) -> bool {
         let book = self.book.lock().await;

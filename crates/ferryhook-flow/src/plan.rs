@@ -36,15 +36,24 @@ pub(crate) fn plan(
         let wants = way
             .wants(event, &seen)
             .map_err(|reason| Unplannable { connection: way.connection.id.to_string(), reason })?;
-        if wants {
+        if wants && !is_there(&plans, way) {
             plans.push(Planned { delivery: delivery(event, way, now, env), way: way.clone() });
         }
     }
     Ok(plans)
 }
 
+/// Those who share an inbox have an event once, however many ways lead there.
+fn is_there(plans: &[Planned], way: &Way) -> bool {
+    let group = |way: &Way| way.inbox().map(|settings| settings.group.clone());
+    way.inbox().is_some() && plans.iter().any(|planned| group(&planned.way) == group(way))
+}
+
 /// The delivery of an event over one connection, wanted or not.
 pub(crate) fn delivery(event: &Event, way: &Way, now: Timestamp, env: &Env) -> Delivery {
+    if let Some(settings) = way.inbox() {
+        return Delivery::to_fetch(event, way.connection.id, settings, now);
+    }
     let mut delivery = Delivery::plan(event, &way.connection, &way.policy, now, env.fraction());
     delivery.order_key = way.order_key(event);
     match way.hold() {

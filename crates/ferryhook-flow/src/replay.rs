@@ -65,8 +65,10 @@ impl Courier {
     ) -> Result<Replayed, ReplayError> {
         let inner = self.inner();
         let now = || inner.now().wall;
-        let tell =
-            |lanes: Lanes| lanes.into_iter().for_each(|(of, due)| self.renewed(of, event, due));
+        let tell = |drawn: &Drawn| {
+            drawn.lanes.iter().for_each(|(of, due)| self.renewed(*of, event, *due));
+            self.arrived(drawn.begun.iter().map(|begun| &begun.now));
+        };
         begin(store, &inner.routes, &inner.env, event, to, now, tell).await
     }
 }
@@ -80,7 +82,7 @@ pub async fn leave(
     event: Id<Event>,
     to: Option<&[Id<Connection>]>,
 ) -> Result<Replayed, ReplayError> {
-    begin(store, routes, env, event, to, || env.now(), |_| {}).await
+    begin(store, routes, env, event, to, || env.now(), |_: &Drawn| {}).await
 }
 
 /// Where something begins, when it is due, and its place in the queue.
@@ -93,7 +95,7 @@ async fn begin(
     id: Id<Event>,
     to: Option<&[Id<Connection>]>,
     now: impl Fn() -> Timestamp,
-    tell: impl Fn(Lanes),
+    tell: impl Fn(&Drawn),
 ) -> Result<Replayed, ReplayError> {
     let mut event = store.events().find(id).await?.ok_or(ReplayError::Unknown(id))?;
     for _ in 0..limits::CONFLICT_TRIES_MAX {
@@ -107,13 +109,13 @@ async fn begin(
         }
         match drawn.write(store, &event, &there, now()).await {
             Ok(()) => {
-                tell(drawn.lanes);
+                tell(&drawn);
                 return Ok(drawn.replayed);
             }
             Err(error) if error.is_refused() => {}
             Err(error) => {
                 // It may be written all the same, and then nobody else would look.
-                tell(drawn.lanes);
+                tell(&drawn);
                 return Err(error.into());
             }
         }
@@ -156,7 +158,11 @@ fn draw(
     let mut drawn = Drawn { replayed, begun: Vec::new(), lanes: Vec::new() };
     for way in ways {
         let id = way.connection.id;
-        let was = there.iter().find(|one| one.connection_id == id);
+        let was = there.iter().find(|one| is_it(one, way));
+        let is_begun = |begun: &Begun| is_it(&begun.now, way);
+        if drawn.begun.iter().any(is_begun) {
+            continue; // two ways into one inbox
+        }
         let Some(next) = again(event, was.map(|was| &was.record), way, now, env) else {
             drawn.replayed.open.push(id);
             continue;
@@ -165,11 +171,23 @@ fn draw(
             State::Held { .. } => drawn.replayed.held.push(id),
             _ => drawn.replayed.begun.push(id),
         }
+        if next.inbox.is_some() {
+            drawn.begun.push(Begun { was: was.cloned(), now: next });
+            continue;
+        }
         let in_order = next.order_key.as_ref().and_then(|_| event.id.made_at());
         drawn.lanes.push((lane_of(way, next.lane), (now, in_order.unwrap_or(now))));
         drawn.begun.push(Begun { was: was.cloned(), now: next });
     }
     drawn
+}
+
+/// Whether this is the delivery over that way. Those who share an inbox have an event once,
+/// whichever way it came.
+fn is_it(delivery: &Delivery, way: &Way) -> bool {
+    let group = delivery.inbox.as_ref().map(|place| &place.group);
+    let same_inbox = group.is_some() && group == way.inbox().map(|settings| &settings.group);
+    delivery.connection_id == way.connection.id || same_inbox
 }
 
 /// The delivery as it begins; `None` if it is on its way.

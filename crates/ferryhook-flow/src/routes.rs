@@ -61,6 +61,13 @@ pub struct Route {
     pub ways: Vec<Arc<Way>>,
 }
 
+impl Route {
+    /// Whether all of its ways lead into the inbox, so that there is nobody to send to.
+    pub(crate) fn is_fetched(&self) -> bool {
+        !self.ways.is_empty() && self.ways.iter().all(|way| way.inbox().is_some())
+    }
+}
+
 /// What the owner's plan says about events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Allowance {

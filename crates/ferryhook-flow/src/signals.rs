@@ -20,7 +20,7 @@ use std::time::Duration;
 use ferryhook_core::alert::{Outcome, Settings, Watch};
 use ferryhook_core::delivery::{Consequence, Next, State};
 use ferryhook_core::operational::Operational;
-use ferryhook_core::{Account, Alert, Connection, Hook, Id, Source, User};
+use ferryhook_core::{Account, Alert, Connection, Delivery, Event, Hook, Id, Source, User};
 use ferryhook_store::Stored;
 use tokio::sync::Notify;
 
@@ -134,6 +134,30 @@ impl Courier {
             status: Some(status).filter(|status| *status > 0),
             error: made.attempt.error.clone(),
         })))
+    }
+
+    /// An item of the inbox is settled, which says something of those who fetch.
+    pub(crate) fn heed_item(&self, event: &Event, item: &Delivery) {
+        let outcome = match item.state {
+            State::Failed { .. } => Outcome::Dead,
+            State::Delivered { .. } if !self.is_known_to_work(item.connection_id) => {
+                Outcome::Delivered
+            }
+            _ => return,
+        };
+        if event.source_id == Source::own_id(event.account_id) {
+            return;
+        }
+        let group = item.inbox.as_ref().map(|place| place.group.to_string());
+        self.heed(Signal::Outcome(Box::new(Report {
+            account: event.account_id,
+            source: event.source_id,
+            connection: item.connection_id,
+            name: format!("inbox {}", group.unwrap_or_default()),
+            outcome,
+            status: None,
+            error: item.last_error.clone(),
+        })));
     }
 
     fn is_known_to_work(&self, connection: Id<Connection>) -> bool {

@@ -18,9 +18,9 @@ use crate::query::{Page, Query};
 use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
     Accounts, Activities, Alerts, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures,
-    Events, Hooks, Installation, Invitations, Keys, Ledger, Members, Notifications, OauthStates,
-    PlanCounts, Plans, Rejections, Replays, Rollups, Runs, Schedules, Sessions, Sources,
-    Subscriptions, Tickets, TokenKeys, UsageDays, Users,
+    Events, Hooks, Inbox, Installation, Invitations, Keys, Ledger, Members, Notifications,
+    OauthStates, PlanCounts, Plans, Rejections, Replays, Rollups, Runs, Schedules, Sessions,
+    Sources, Subscriptions, Tickets, TokenKeys, UsageDays, Users,
 };
 use crate::vault::{self, Vault};
 
@@ -156,6 +156,10 @@ impl Store {
 
     pub fn deliveries(&self) -> Deliveries<'_> {
         Deliveries(self)
+    }
+
+    pub fn inbox(&self) -> Inbox<'_> {
+        Inbox(self)
     }
 
     pub fn attempts(&self) -> Attempts<'_> {

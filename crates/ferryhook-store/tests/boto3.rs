@@ -129,8 +129,12 @@ impl Cast {
         store.sources().create(&samples::source()).await.unwrap();
         store.connections().create(&samples::connection()).await.unwrap();
         let arrivals = [
-            Arrival { event: self.earlier_event.clone(), claim: None },
-            Arrival { event: self.event.clone(), claim: Some(self.claim.clone()) },
+            Arrival { event: self.earlier_event.clone(), claim: None, items: Vec::new() },
+            Arrival {
+                event: self.event.clone(),
+                claim: Some(self.claim.clone()),
+                items: Vec::new(),
+            },
         ];
         store.events().accept(&arrivals).await.unwrap();
         store.deliveries().create(&self.delivery).await.unwrap();

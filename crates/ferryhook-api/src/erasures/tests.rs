@@ -20,7 +20,7 @@ async fn event(trial: &Trial, email: &str) -> Event {
         expires_at: None,
         ..samples::event()
     };
-    let arrival = Arrival { event: event.clone(), claim: None };
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
     trial.app.store.events().accept(&[arrival]).await.unwrap();
     event
 }

@@ -65,6 +65,7 @@ impl Delivery {
             created_at: now,
             updated_at: now,
             expires_at: event.expires_at,
+            inbox: None,
         }
     }
 
@@ -72,7 +73,7 @@ impl Delivery {
     /// is doing it.
     pub fn lease(&self, until: Timestamp, now: Timestamp) -> Option<Self> {
         self.due_at()
-            .filter(|due| *due <= now)
+            .filter(|due| *due <= now && self.inbox.is_none())
             .map(|_| self.moved(State::Sending { lease_until: until }, now))
     }
 
@@ -103,9 +104,10 @@ impl Delivery {
         Next { delivery: delivery.moved(state, now), consequence }
     }
 
-    /// Stopped before its next attempt.
+    /// Stopped before its next attempt. One that is fetched makes none of its own.
     pub fn hold(&self, reason: Hold, now: Timestamp) -> Self {
         let next_attempt_at = match self.state {
+            _ if self.inbox.is_some() => return self.clone(),
             State::Waiting { next_attempt_at } | State::Held { next_attempt_at, .. } => {
                 next_attempt_at
             }

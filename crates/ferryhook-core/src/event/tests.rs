@@ -32,6 +32,57 @@ fn delivery(word: &str) -> Delivery {
     Delivery { state, attempts, ..samples::delivery() }
 }
 
+/// An item of the inbox in the situation that a word stands for.
+fn item(word: &str) -> Delivery {
+    let (state, attempts) = match word {
+        "untouched" => (delivery("new").state, 0),
+        "leased" => (delivery("sending").state, 1),
+        "returned" => (delivery("waiting").state, 1),
+        "leased-again" => (delivery("sending").state, 2),
+        "acked" => (delivery("delivered").state, 1),
+        "dead" => (delivery("failed").state, 5),
+        "dropped" => (delivery("cancelled").state, 0),
+        _ => return delivery(word),
+    };
+    Delivery { state, attempts, ..samples::inbox_item() }
+}
+
+/// Nobody knows when somebody comes for what lies in an inbox; what is left to others is told
+/// without it.
+#[test]
+fn what_nobody_has_fetched_keeps_an_event_from_nothing() {
+    for (deliveries, status, retries) in [
+        ("untouched", Status::Received, 0),
+        ("leased", Status::Received, 0),
+        ("untouched leased", Status::Received, 0),
+        ("returned", Status::Failed, 0),
+        ("leased-again", Status::Retrying, 1),
+        ("acked", Status::Delivered, 0),
+        ("acked untouched", Status::Delivered, 0),
+        ("acked leased", Status::Delivered, 0),
+        ("acked returned", Status::Failed, 0),
+        ("acked leased-again", Status::Retrying, 1),
+        ("dead", Status::Failed, 4),
+        ("dead untouched", Status::Failed, 4),
+        ("dropped", Status::Filtered, 0),
+        ("dropped untouched", Status::Received, 0),
+        ("untouched new", Status::Processing, 0),
+        ("untouched waiting", Status::Retrying, 0),
+        ("untouched held", Status::Held, 0),
+        ("untouched delivered", Status::Delivered, 0),
+        ("untouched failed", Status::Failed, 7),
+        ("untouched cancelled", Status::Received, 0),
+        ("returned delivered", Status::Failed, 0),
+        ("leased-again delivered", Status::Retrying, 1),
+        ("acked new", Status::Retrying, 0),
+    ] {
+        let all: Vec<_> = deliveries.split_whitespace().map(item).collect();
+        let standing = samples::event().standing().with(&all, NOW);
+        assert_eq!((standing.status, standing.retry_count), (status, retries), "{deliveries}");
+        assert_eq!(Event::status_from(all.iter().rev()), status, "{deliveries}, reversed");
+    }
+}
+
 #[test]
 fn an_event_stands_where_its_deliveries_say() {
     for (deliveries, status) in [

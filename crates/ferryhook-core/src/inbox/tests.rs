@@ -3,6 +3,8 @@ use serde_json::json;
 use super::*;
 use crate::Env;
 
+mod item;
+
 fn settings(config: serde_json::Value) -> Result<Settings, String> {
     Settings::parse(config.as_object()).map_err(|error| error.to_string())
 }

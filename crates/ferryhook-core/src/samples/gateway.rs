@@ -7,7 +7,7 @@ use crate::delivery::{Lane, State};
 use crate::secret::Previous;
 use crate::{
     Attempt, Claim, Connection, Delivery, Erasure, Event, Headers, Rejection, Replay, Source,
-    claim, connection, erasure, event, rejection, replay, source,
+    claim, connection, erasure, event, inbox, rejection, replay, source,
 };
 
 pub fn source() -> Source {
@@ -127,7 +127,19 @@ pub fn delivery() -> Delivery {
         created_at: CREATED,
         updated_at: UPDATED,
         expires_at: Some(EXPIRES),
+        inbox: None,
     }
+}
+
+/// The same, to be fetched.
+pub fn inbox_item() -> Delivery {
+    let place = inbox::Place {
+        group: "billing".parse().unwrap_or_default(),
+        leases_max: 5,
+        event_type: text("order.completed"),
+        received_at: CREATED,
+    };
+    Delivery { inbox: Some(place), ..delivery() }
 }
 
 pub fn attempt() -> Attempt {

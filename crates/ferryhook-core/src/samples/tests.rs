@@ -152,10 +152,10 @@ fn an_event() {
 #[test]
 fn a_delivery() {
     stored(
-        &delivery(),
+        &inbox_item(),
         "eventId S, connectionId S, sourceId S, accountId S, state S, nextAttemptAt N(ms), \
          lane S, attempts N, attemptsBefore? N, lastStatusCode? N, lastError? S, orderKey? S, \
-         createdAt N(ms), updatedAt N(ms), expiresAt? N(s)",
+         createdAt N(ms), updatedAt N(ms), expiresAt? N(s), inbox? M",
     );
 }
 

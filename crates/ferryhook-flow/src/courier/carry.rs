@@ -165,7 +165,7 @@ impl Courier {
     }
 
     /// Its event is gone: erased, or expired a moment before itself.
-    async fn withdraw(&self, delivery: &Stored<Delivery>) {
+    pub(crate) async fn withdraw(&self, delivery: &Stored<Delivery>) {
         let cancelled = delivery.cancel(Cancel::Requested, self.0.now().wall);
         let deliveries = self.0.store.deliveries();
         let replace = self.0.until_stored(async || {

@@ -91,6 +91,9 @@ impl Courier {
 
     /// Each connection's lane learns its new terms. One that is open now may have a queue.
     pub(super) fn apply(&self, way: &Way) {
+        if way.inbox().is_some() {
+            return; // it has none
+        }
         for lane in [Lane::Live, Lane::Replay] {
             let of = lane_of(way, lane);
             let now = self.0.now();

@@ -18,7 +18,7 @@ use crate::tally::{Course, End, Tried};
 
 impl Courier {
     /// Once it is written down what came of a delivery.
-    pub(super) fn count(&self, event: &Event, next: &Delivery, attempt: Option<&Attempt>) {
+    pub(crate) fn count(&self, event: &Event, next: &Delivery, attempt: Option<&Attempt>) {
         let course = Course {
             account: event.account_id,
             source: event.source_id,

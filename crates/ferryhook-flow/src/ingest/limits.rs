@@ -17,8 +17,11 @@ pub const WAITING_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const EVENT_OVERHEAD_BYTES: usize = 2048;
 /// What a body and its headers may have together to fit into one item.
 pub const EVENT_BYTES_MAX: usize = limits::ITEM_BYTES_MAX - EVENT_OVERHEAD_BYTES;
-/// Of one commit: each event may have a claim beside it, and the rest of the bytes is headroom.
-pub const COMMIT_EVENTS_MAX: usize = limits::batch::ACTIONS_MAX / 2;
+/// The same of an item of the inbox beside its event, index entries included.
+pub const ITEM_OVERHEAD_BYTES: usize = 2048;
+/// Of one commit: each event may have a claim beside it and items of inboxes; the rest of the bytes
+/// is headroom.
+pub const COMMIT_ACTIONS_MAX: usize = limits::batch::ACTIONS_MAX;
 pub const COMMIT_BYTES_MAX: usize = limits::batch::BYTES_MAX / 8 * 7;
 
 /// Up to here a body is copied out of the connection's buffer, which it would else keep alive.

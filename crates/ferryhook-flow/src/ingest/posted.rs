@@ -98,6 +98,7 @@ impl Door {
         mut grant: Option<Grant>,
         now: Timestamp,
     ) -> Vec<Result<Filed, Declined>> {
+        self.plan_to_fetch(route, &mut arrivals, now);
         let mut filed = Vec::with_capacity(arrivals.len());
         while !arrivals.is_empty() {
             let rest = arrivals.split_off(fitting(&arrivals, 0));
@@ -145,7 +146,7 @@ impl Door {
     ) -> impl Iterator<Item = Result<Filed, Declined>> {
         arrivals.into_iter().zip(told).map(move |(arrival, accepted)| {
             let event = Box::new(arrival.event.clone());
-            let told = self.settle(route, arrival.event, &accepted, now, grant.as_mut());
+            let told = self.settle(route, arrival, &accepted, now, grant.as_mut());
             Ok(match accepted {
                 Accepted::New => Filed::New(event),
                 Accepted::Duplicate { .. } => Filed::Known(told.id),

@@ -55,7 +55,7 @@ pub(super) fn marked(
         processed_at: Some(now),
         ..letter.into_event(route, id, now, body)
     };
-    Ok(Arrival { event, claim: None })
+    Ok(Arrival { event, claim: None, items: Vec::new() })
 }
 
 /// What a marked event would have been, had its signature held when it came. Nothing is planned for
@@ -135,7 +135,7 @@ pub(super) fn arrival(door: &Door, route: &Route, event: Event, now: Timestamp) 
         fencing_token: None,
         lease_until: None,
     });
-    Arrival { event, claim }
+    Arrival { event, claim, items: Vec::new() }
 }
 
 /// The store would refuse it as well, but could not say why.

@@ -29,7 +29,7 @@ impl Desk {
             expires_at: None,
             ..samples::event()
         };
-        let arrival = Arrival { event: event.clone(), claim: None };
+        let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
         assert_eq!(store.events().accept(&[arrival]).await.unwrap(), [Accepted::New]);
         Self { probe, store, event }
     }

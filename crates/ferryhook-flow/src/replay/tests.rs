@@ -178,7 +178,7 @@ impl Ferry {
         };
         change(&mut event);
         lock(&self.events).push(event.id);
-        let arrival = Arrival { event: event.clone(), claim: None };
+        let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
         self.store.events().accept(&[arrival]).await.unwrap();
         Stored { record: event, revision: 1 }
     }

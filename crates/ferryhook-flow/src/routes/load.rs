@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ferryhook_core::limits::HOOKS_PER_ACCOUNT_MAX;
-use ferryhook_core::{Account, Connection, Id, Source, Timestamp, account, source};
+use ferryhook_core::{Account, Connection, Id, Source, Timestamp, account, inbox, source};
 use ferryhook_store::{Slice, Store, StoreError};
 
 use super::{Allowance, Proof, Reading, Route, Way, limits};
@@ -34,6 +34,9 @@ pub(super) async fn route(
     let account_status = worst.unwrap_or(account::Status::Active);
     let mut ways = ways(store, &source, account_status, before, now).await?;
     add_hooks(store, &source, account_status, before, (&mut ways, now)).await?;
+    if let Some(own) = inbox::way_of(&source) {
+        ways.push(way(own, account_status, None, now).await?);
+    }
     let reading = match before {
         Some(before) if Reading::is_same(&before.source, &source) => before.reading.clone(),
         _ => Reading::new(&source),

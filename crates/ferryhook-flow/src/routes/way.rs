@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ferryhook_core::connection::{PipelineOrder, Status};
+use ferryhook_core::connection::{DestinationType, PipelineOrder, Status};
 use ferryhook_core::delivery::Hold;
 use ferryhook_core::event_types::EventTypes;
 use ferryhook_core::filter::{Filter, Seen};
@@ -11,7 +11,7 @@ use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
 use ferryhook_core::signature::Keys;
 use ferryhook_core::transform::Transform;
-use ferryhook_core::{Connection, Event, Hook, Id, Secret, Timestamp, account, limits};
+use ferryhook_core::{Connection, Event, Hook, Id, Secret, Timestamp, account, inbox, limits};
 use ferryhook_net::client::{Guard, Refusal, Target};
 
 use crate::credentials::Credentials;
@@ -32,6 +32,8 @@ pub struct Way {
     transform: Compiled<Transform>,
     credentials: Compiled<Credentials>,
     order_key: Option<OrderKey>,
+    /// Which inbox it leads to, if it does.
+    inbox: Option<inbox::Settings>,
     target: OnceLock<Result<Target, Refusal>>,
 }
 
@@ -75,6 +77,7 @@ impl Way {
             credentials,
             order_key: order_key
                 .and_then(|parsed| parsed.inspect_err(|error| unread(&connection, error)).ok()),
+            inbox: inbox_of(&connection),
             target: OnceLock::new(),
             account_is_closed: false,
             hook: None,
@@ -97,11 +100,16 @@ impl Way {
     /// to be cancelled.
     pub(crate) fn hold(&self) -> Option<Hold> {
         match self.connection.status {
+            _ if self.inbox.is_some() => None, // nothing is sent
             Status::Deleted => None,
             _ if self.account_is_closed => Some(Hold::AccountSuspended),
             Status::Paused => Some(Hold::ConnectionPaused),
             Status::Active => None,
         }
+    }
+
+    pub(crate) fn inbox(&self) -> Option<&inbox::Settings> {
+        self.inbox.as_ref()
     }
 
     /// Whether the event should go this way, as far as that can be told before its transform.
@@ -174,6 +182,18 @@ fn policy_of(connection: &Connection) -> Policy {
         let id = connection.id;
         tracing::warn!(%error, connection.id = %id, "retries as if nothing were configured");
         Policy::default()
+    })
+}
+
+fn inbox_of(connection: &Connection) -> Option<inbox::Settings> {
+    let is_inbox = connection.destination_type == DestinationType::Inbox;
+    is_inbox.then(|| {
+        let settings = inbox::Settings::parse(connection.destination_config.as_ref());
+        settings.unwrap_or_else(|error| {
+            let id = connection.id;
+            tracing::warn!(%error, connection.id = %id, "leads to the inbox of the default group");
+            inbox::Settings::default()
+        })
     })
 }
 

@@ -143,7 +143,7 @@ impl Ferry {
             expires_at: None,
             ..samples::event()
         };
-        let arrival = Arrival { event: event.clone(), claim: None };
+        let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
         self.store.events().accept(&[arrival]).await.unwrap();
         let route = self.courier.inner().routes.find(event.source_id).await.unwrap().unwrap();
         self.courier.take(Stored { record: event, revision: 1 }, route);

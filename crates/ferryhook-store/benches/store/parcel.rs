@@ -128,7 +128,7 @@ impl Shape {
         attempt.event_id = event.id;
         attempt.number = 1;
         attempt.expires_at = event.expires_at;
-        let arrival = [Arrival { event, claim: Some(claim) }];
+        let arrival = [Arrival { event, claim: Some(claim), items: Vec::new() }];
         Story { arrival, settled, delivery: [delivery], attempt }
     }
 

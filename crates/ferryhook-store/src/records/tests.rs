@@ -63,7 +63,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::connection()),
         sample(&samples::key()),
         sample(&samples::event()),
-        sample(&samples::delivery()),
+        sample(&samples::inbox_item()),
         sample(&samples::attempt()),
         sample(&samples::rejection()),
         sample(&samples::claim()),
@@ -97,6 +97,7 @@ fn full() -> Vec<Sample> {
 /// The same nouns in the situations in which they stand in other indexes.
 fn variations() -> Vec<Sample> {
     let mut all = vec![
+        sample(&samples::delivery()),
         sample(&Account { parent_account_id: None, ..samples::account() }),
         sample(&Answer {
             account_id: None,
@@ -135,6 +136,7 @@ fn variations() -> Vec<Sample> {
         sample(&samples::replay().fail("the connection is gone", samples::UPDATED)),
     ];
     all.extend(states().map(|state| sample(&with_state(state))));
+    all.extend(states().map(|state| sample(&Delivery { state, ..samples::inbox_item() })));
     for status in statuses() {
         for origin in [Origin::Webhook, Origin::Sync, Origin::Trigger] {
             all.push(sample(&Event {
@@ -422,7 +424,12 @@ fn index_keys_are_those_the_tables_document() {
             "EventType acc_0000000000000001 order.completed#2026-01-01T00:00:00.000000Z",
             "EventStatus acc_0000000000000001 retrying#2026-01-01T00:00:00.000000Z",
             "Pending 5 1767225600000",
-            "Due conn_0000000000000001 1767225600000",
+            "Inbox acc_0000000000000001#inbox#billing \
+             2026-01-01T00:00:00.000000Z#evt_-OhqqeV-00000001",
+            "EventType acc_0000000000000001#inbox#billing \
+             order.completed#2026-01-01T00:00:00.000000Z",
+            "EventStatus acc_0000000000000001#inbox#billing failed#2026-01-01T00:00:00.000000Z",
+            "Due acc_0000000000000001#inbox#billing 1767229200000",
             "AccountParent acc_0000000000000000 subsidiary",
             "MemberRole acc_0000000000000001 admin",
             "ScheduleNextRun 1767229200 ",

@@ -25,6 +25,16 @@ pub struct Events<'a>(pub(crate) &'a Store);
 pub struct Arrival {
     pub event: Event,
     pub claim: Option<Claim>,
+    /// Where it is to be fetched from, if that is all that is to become of it: then it is planned
+    /// at once.
+    pub items: Vec<Delivery>,
+}
+
+impl Arrival {
+    /// How many actions of a batch it takes.
+    pub fn actions(&self) -> usize {
+        1 + usize::from(self.claim.is_some()) + self.items.len()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +127,7 @@ impl Events<'_> {
                     batch = batch.insert(claim);
                 }
                 batch = batch.insert(&arrival.event);
+                batch = arrival.items.iter().fold(batch, Batch::insert);
             }
             let refusal = match self.0.commit(batch).await {
                 Ok(()) => break,
@@ -150,7 +161,7 @@ impl Events<'_> {
         open: &[usize],
     ) -> Result<Vec<(usize, Accepted)>, StoreError> {
         let looks = open.iter().filter_map(|place| {
-            let Arrival { event, claim } = &arrivals[*place];
+            let Arrival { event, claim, .. } = &arrivals[*place];
             let key = claim::key(&claim.as_ref()?.key);
             Some(async move {
                 let found = self.0.find::<Claim>(&key).await?;

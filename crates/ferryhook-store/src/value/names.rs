@@ -313,6 +313,10 @@ const NAMES: &[&str] = &[
     "count",
     // The chain of the audit log
     "lineNumber",
+    // Items of the inbox
+    "inbox",
+    "group",
+    "leasesMax",
 ];
 
 #[cfg(test)]

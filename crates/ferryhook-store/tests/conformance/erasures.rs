@@ -36,7 +36,7 @@ async fn claimed(bench: &Bench, home: Home, key: &str) -> (Stored<Event>, Claim)
     let mut event = bench.event(home);
     let claim = bench.claim(key, Some(event.id));
     event.dedup_key = Some(claim.key.clone());
-    let arrival = Arrival { event: event.clone(), claim: Some(claim.clone()) };
+    let arrival = Arrival { event: event.clone(), claim: Some(claim.clone()), items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     (bench.store.events().find(event.id).await.unwrap().unwrap(), claim)
 }
@@ -45,7 +45,7 @@ fn copy(bench: &Bench, home: Home, claim: &Claim) -> Arrival {
     let mut event = bench.event(home);
     event.dedup_key = Some(claim.key.clone());
     let claim = Claim { event_id: Some(event.id), ..claim.clone() };
-    Arrival { event, claim: Some(claim) }
+    Arrival { event, claim: Some(claim), items: Vec::new() }
 }
 
 pub(crate) async fn an_erasure_is_open_until_it_is_over(bench: Bench) {
@@ -107,7 +107,11 @@ pub(crate) async fn an_erased_event_leaves_no_key_and_still_keeps_copies_out(ben
     assert!(until.is_some_and(|until| until >= claim.expires_at));
     let events = bench.store.events();
     let copy = copy(&bench, home, &claim);
-    let other = Arrival { event: bench.event(home), claim: Some(bench.claim("other", None)) };
+    let other = Arrival {
+        event: bench.event(home),
+        claim: Some(bench.claim("other", None)),
+        items: Vec::new(),
+    };
     let accepted = events.accept_after_erasures(&[copy.clone(), other]).await.unwrap();
     assert_eq!(accepted, [Accepted::Duplicate { first: None }, Accepted::New]);
     bench.advance(14 * 86_400);
@@ -120,7 +124,7 @@ pub(crate) async fn an_erased_event_leaves_another_ones_claim_alone(bench: Bench
     let home = bench.home();
     let (event, claim) = claimed(&bench, home, "k").await;
     let other = Event { dedup_key: event.dedup_key.clone(), ..bench.event(home) };
-    let arrival = Arrival { event: other.clone(), claim: None };
+    let arrival = Arrival { event: other.clone(), claim: None, items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     let other = bench.store.events().find(other.id).await.unwrap().unwrap();
     bench.store.events().erase(&other).await.unwrap();

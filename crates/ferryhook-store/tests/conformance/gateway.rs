@@ -14,7 +14,7 @@ use crate::cast::Home;
 
 async fn accepted(bench: &Bench, event: Event) -> Stored<Event> {
     let id = event.id;
-    let arrival = Arrival { event, claim: None };
+    let arrival = Arrival { event, claim: None, items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     bench.store.events().find(id).await.unwrap().unwrap()
 }
@@ -743,7 +743,7 @@ pub(crate) async fn a_rejection_is_let_in_once(bench: Bench) {
     rejections.record(&rejection).await.unwrap();
     let (source, at) = (rejection.source_id, rejection.rejected_at);
     let found = rejections.find(source, at, rejection.id).await.unwrap().unwrap();
-    let arrival = || Arrival { event: bench.event(home), claim: None };
+    let arrival = || Arrival { event: bench.event(home), claim: None, items: Vec::new() };
     let (first, second) = (arrival(), arrival());
     bench.store.events().readmit(from_ref(&first), &found).await.unwrap();
     assert!(rejections.find(source, at, rejection.id).await.unwrap().is_none());

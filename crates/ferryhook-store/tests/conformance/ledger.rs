@@ -18,11 +18,11 @@ const KEEP: Duration = Duration::from_secs(3600);
 fn arrival(bench: &Bench, home: Home, key: &str) -> Arrival {
     let event = bench.event(home);
     let claim = Some(bench.claim(key, Some(event.id)));
-    Arrival { event, claim }
+    Arrival { event, claim, items: Vec::new() }
 }
 
 fn unclaimed(event: Event) -> Arrival {
-    Arrival { event, claim: None }
+    Arrival { event, claim: None, items: Vec::new() }
 }
 
 fn copy_of(arrival: &Arrival) -> Accepted {
@@ -339,7 +339,7 @@ pub(crate) async fn ledger_a_marked_event_claims_its_key_when_it_is_verified(ben
     let genuine = |marked: &Event| {
         let key = Some("GITHUB:1".to_owned());
         let event = Event { status: Status::Filtered, dedup_key: key, ..marked.clone() };
-        Arrival { event, claim: Some(bench.claim("GITHUB:1", Some(marked.id))) }
+        Arrival { event, claim: Some(bench.claim("GITHUB:1", Some(marked.id))), items: Vec::new() }
     };
     let was = events.find(first.id).await.unwrap().unwrap();
     let verified = genuine(&first);

@@ -25,6 +25,7 @@ mod chain;
 mod counts;
 mod erasures;
 mod gateway;
+mod inbox;
 mod ledger;
 mod lists;
 mod notes;
@@ -259,6 +260,15 @@ macro_rules! conformance {
                     of_many_who_return_with_one_state_one_takes_it,
                     usage_from_several_nodes_adds_up,
                     of_many_workers_one_leases_a_delivery,
+                ;
+                inbox:
+                    an_item_comes_with_its_event,
+                    an_item_stands_where_its_status_says,
+                    of_two_who_lease_an_item_one_has_it,
+                    an_item_is_settled_beside_the_others_of_its_event,
+                    items_are_listed_by_type_by_status_and_by_time,
+                    pages_of_an_inbox_neither_skip_nor_repeat,
+                    items_go_with_their_event,
                 ;
                 ledger:
                     ledger_the_first_write_is_new,

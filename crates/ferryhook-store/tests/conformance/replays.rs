@@ -135,7 +135,7 @@ async fn processed<const N: usize>(
     states: [State; N],
 ) -> (Stored<Event>, [Stored<Delivery>; N]) {
     let event = bench.event(home);
-    let arrival = Arrival { event: event.clone(), claim: None };
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     let was = bench.store.events().find(event.id).await.unwrap().unwrap();
     let deliveries = states.map(|state| Delivery { state, attempts: 1, ..bench.delivery(&event) });
@@ -251,7 +251,7 @@ async fn dead(bench: &Bench, home: Home) -> Stored<Event> {
         processing_error: Some("the rules of a connection crashed".to_owned()),
         ..bench.event(home)
     };
-    let arrival = Arrival { event: event.clone(), claim: None };
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     bench.store.events().find(event.id).await.unwrap().unwrap()
 }

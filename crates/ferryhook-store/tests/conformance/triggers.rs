@@ -11,7 +11,7 @@ use crate::cast::Home;
 async fn trigger(bench: &Bench, home: Home, event_type: &str) -> Stored<Event> {
     let event = bench.trigger(home, event_type);
     let id = event.id;
-    let arrival = Arrival { event, claim: None };
+    let arrival = Arrival { event, claim: None, items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     bench.tick();
     bench.store.events().find(id).await.unwrap().unwrap()
@@ -49,7 +49,7 @@ async fn inbox(bench: &Bench, home: Home, window: Window, slice: Slice) -> Vec<E
 pub(crate) async fn triggers_create_event(bench: Bench) {
     let home = bench.home();
     let event = bench.trigger(home, "user.created");
-    let arrival = Arrival { event: event.clone(), claim: None };
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     let found = bench.store.events().find(event.id).await.unwrap().unwrap();
     assert_eq!(found.record, event);
@@ -126,7 +126,11 @@ pub(crate) async fn a_type_may_contain_the_separator(bench: Bench) {
 pub(crate) async fn events_of_one_millisecond_are_all_listed(bench: Bench) {
     let home = bench.home();
     let arrivals: Vec<_> = (0..30)
-        .map(|_| Arrival { event: bench.trigger(home, "order.completed"), claim: None })
+        .map(|_| Arrival {
+            event: bench.trigger(home, "order.completed"),
+            claim: None,
+            items: Vec::new(),
+        })
         .collect();
     bench.store.events().accept(&arrivals).await.unwrap();
     let found = types(&bench, home, "order.completed", Slice::default().limit(7)).await;
@@ -167,7 +171,7 @@ pub(crate) async fn triggers_update_event_status(bench: Bench) {
 pub(crate) async fn pushed_events_are_listed_by_status_while_they_need_someone(bench: Bench) {
     let home = bench.home();
     let event = bench.event(home);
-    let arrival = Arrival { event: event.clone(), claim: None };
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
     bench.store.events().accept(&[arrival]).await.unwrap();
     assert!(with_status(&bench, home, Status::Received).await.is_empty());
     let was = bench.store.events().find(event.id).await.unwrap().unwrap();

@@ -165,7 +165,7 @@ impl Task {
             let Manifest { id, source, received_ms, body_bytes, expires } = manifest;
             let expires = expires.unwrap_or(0);
             tell(&format!("a {id} {source} {received_ms} {body_bytes} {expires}"));
-            Arrival { event: manifest.event(), claim: Some(manifest.claim()) }
+            Arrival { event: manifest.event(), claim: Some(manifest.claim()), items: Vec::new() }
         });
         let arrivals: Vec<_> = arrivals.collect();
         {
@@ -279,7 +279,7 @@ impl Task {
         let mut copy = self.manifest();
         copy.expires = None;
         let claim = ferryhook_core::Claim { key: cargo::claim_key(first), ..copy.claim() };
-        let arrival = Arrival { event: copy.event(), claim: Some(claim) };
+        let arrival = Arrival { event: copy.event(), claim: Some(claim), items: Vec::new() };
         let accepted = self.load.store.events().accept(&[arrival]).await?;
         // Unless an earlier move gave the event itself an end, its claim never ends.
         assert_eq!(accepted, [Accepted::Duplicate { first: Some(first) }]);

@@ -119,7 +119,11 @@ impl Thing for Delivery {
 
     fn entries() -> Vec<(Index, Part)> {
         let connection = |number| id::<Connection>(number).as_str().into();
-        (0..4).map(|number| (Index::Due, connection(number))).collect()
+        let mut entries: Vec<_> = (0..4).map(|number| (Index::Due, connection(number))).collect();
+        let group = format!("{}#inbox#billing", samples::delivery().account_id);
+        let lists = [Index::Due, Index::Inbox, Index::EventType, Index::EventStatus];
+        entries.extend(lists.map(|index| (index, group.as_str().into())));
+        entries
     }
 
     fn some(dice: &mut Dice, now: Timestamp) -> Self {
@@ -127,7 +131,10 @@ impl Thing for Delivery {
             event_id: id(dice.roll(3)),
             connection_id: id(dice.roll(4)),
             order_key: None,
-            ..samples::delivery()
+            ..match dice.roll(2) {
+                0 => samples::delivery(),
+                _ => samples::inbox_item(),
+            }
         };
         plain.changed(dice, now)
     }

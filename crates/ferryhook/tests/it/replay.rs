@@ -287,7 +287,7 @@ fn dead_letter(shop: &Shop) -> Event {
             expires_at: None,
             ..samples::event()
         };
-        let arrival = Arrival { event: event.clone(), claim: None };
+        let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
         store.events().accept(&[arrival]).await.unwrap();
         event
     })

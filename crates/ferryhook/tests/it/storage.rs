@@ -39,7 +39,7 @@ pub fn look<T>(data: &Path, see: impl AsyncFnOnce(Store) -> T) -> T {
 /// An event that has not expired.
 pub fn store_event(data: &Path) -> Event {
     let event = Event { expires_at: None, ..samples::event() };
-    let arrival = Arrival { event: event.clone(), claim: None };
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
     look(data, async |store| store.events().accept(&[arrival]).await).unwrap();
     event
 }

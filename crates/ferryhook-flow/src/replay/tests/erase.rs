@@ -206,7 +206,7 @@ async fn the_door_looks_for_copies_of_what_was_erased() {
         lease_until: None,
         ..samples::claim()
     };
-    let arrival = Arrival { event: claimed.clone(), claim: Some(claim) };
+    let arrival = Arrival { event: claimed.clone(), claim: Some(claim), items: Vec::new() };
     ferry.store.events().accept(&[arrival]).await.unwrap();
     ferry.erase(What::events(vec![claimed.id]).unwrap()).await;
     sleep(seconds(1)).await;

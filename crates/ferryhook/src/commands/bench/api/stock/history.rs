@@ -128,6 +128,7 @@ fn done(event: &Event, connection: &Connection) -> (Delivery, Attempt) {
         created_at: at,
         updated_at: at,
         expires_at: None,
+        inbox: None,
     };
     let attempt = Attempt {
         event_id: event.id,
@@ -150,8 +151,10 @@ fn done(event: &Event, connection: &Connection) -> (Delivery, Attempt) {
 
 /// The events in one commit, and then what was done about each.
 pub async fn write(store: &Store, moments: &[Moment]) -> Result<(), StoreError> {
-    let arrivals: Vec<_> =
-        moments.iter().map(|moment| Arrival { event: moment.event.clone(), claim: None }).collect();
+    let arrivals: Vec<_> = moments
+        .iter()
+        .map(|moment| Arrival { event: moment.event.clone(), claim: None, items: Vec::new() })
+        .collect();
     store.events().accept(&arrivals).await?;
     let done = moments.iter().filter_map(|moment| Some((&moment.event, moment.done.as_ref()?)));
     let plans = done.map(|(event, (delivery, attempt))| async move {

@@ -1,0 +1,122 @@
+//! Items that move on together: as many with one commit as fit into it, and those whose turn
+//! another came before are told apart from the rest.
+
+use std::collections::HashSet;
+
+use ferryhook_core::delivery::Next;
+use ferryhook_core::limits::{PAGE_MAX, batch};
+use ferryhook_core::{Delivery, Event, Timestamp};
+use ferryhook_store::repositories::{Moved, Stuck};
+use ferryhook_store::{Slice, Store, StoreError, Stored};
+
+/// An item and where it goes.
+#[derive(Debug)]
+pub(super) struct Move {
+    pub(super) was: Stored<Delivery>,
+    pub(super) next: Next,
+    pub(super) event: Stored<Event>,
+    /// The others of its event, if where that stands may have to be told.
+    beside: Option<Vec<Stored<Delivery>>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// A crash may undo it.
+    ForNow,
+    ForGood,
+}
+
+impl Move {
+    /// Where the event stands because of it is looked up if it can have changed.
+    pub(super) async fn new(
+        store: &Store,
+        was: Stored<Delivery>,
+        next: Next,
+        event: Stored<Event>,
+        siblings: Option<Vec<Stored<Delivery>>>,
+    ) -> Result<Self, StoreError> {
+        let now = &next.delivery;
+        let same = was.inbox_status() == now.inbox_status()
+            && was.retry_count() == now.retry_count()
+            && was.is_settled() == now.is_settled();
+        let beside = match siblings {
+            _ if same => None,
+            Some(siblings) => Some(siblings),
+            None => Some(others(store, &was).await?),
+        };
+        Ok(Self { was, next, event, beside })
+    }
+
+    fn moved(&self, now: Timestamp) -> Moved<'_> {
+        let next = &self.next.delivery;
+        let beside: Vec<_> = self.beside.iter().flatten().collect();
+        let event = self.beside.as_ref().map(|others| {
+            let all = others.iter().map(|other| &other.record).chain([next]);
+            let stood = self.event.standing();
+            let stands = stood.with(all, now);
+            (&self.event.record, stood, stands)
+        });
+        Moved { was: &self.was, now: next.clone(), event, beside }
+    }
+}
+
+async fn others(
+    store: &Store,
+    item: &Stored<Delivery>,
+) -> Result<Vec<Stored<Delivery>>, StoreError> {
+    let slice = Slice::default().limit(PAGE_MAX);
+    let mut all = store.deliveries().list_by_event(item.event_id, slice).await?.rows;
+    all.retain(|other| other.connection_id != item.connection_id);
+    Ok(all)
+}
+
+/// Those that were done, in their order, and how many another came before.
+pub(super) async fn carry_out(
+    store: &Store,
+    moves: Vec<Move>,
+    now: Timestamp,
+    kept: Kept,
+) -> Result<(Vec<Move>, usize), StoreError> {
+    let mut done = Vec::with_capacity(moves.len());
+    let mut refused = 0;
+    let mut rest = moves;
+    while !rest.is_empty() {
+        let (mut together, later) = split(rest, now);
+        rest = later;
+        while !together.is_empty() {
+            let moved: Vec<_> = together.iter().map(|one| one.moved(now)).collect();
+            let written = match kept {
+                Kept::ForNow => store.inbox().lease(&moved).await,
+                Kept::ForGood => store.inbox().settle(&moved).await,
+            };
+            match written {
+                Ok(_) => {
+                    done.append(&mut together);
+                }
+                Err(Stuck { place: Some(place), .. }) if place < together.len() => {
+                    together.remove(place);
+                    refused += 1;
+                }
+                Err(Stuck { error, .. }) => return Err(error),
+            }
+        }
+    }
+    Ok((done, refused))
+}
+
+/// As many as fit, each event once; and the others.
+fn split(moves: Vec<Move>, now: Timestamp) -> (Vec<Move>, Vec<Move>) {
+    let (mut together, mut later) = (Vec::with_capacity(moves.len()), Vec::new());
+    let (mut actions, mut events) = (0, HashSet::new());
+    for one in moves {
+        let more = one.moved(now).actions();
+        let fits = together.is_empty() || actions + more <= batch::ACTIONS_MAX;
+        if fits && events.insert(one.was.event_id) {
+            actions += more;
+            together.push(one);
+        } else {
+            later.push(one);
+        }
+    }
+    (together, later)
+}
