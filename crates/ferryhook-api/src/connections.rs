@@ -6,7 +6,7 @@ mod view;
 mod what_if;
 
 use axum::extract::State;
-use ferryhook_core::connection::Status;
+use ferryhook_core::connection::{DestinationType, Status};
 use ferryhook_core::id::{ConnectionId, SourceId};
 use ferryhook_core::{Connection, Map, Secret, Source, limits as bounds};
 use ferryhook_store::Stored;
@@ -21,7 +21,7 @@ use crate::call::{
 };
 use crate::caller::Caller;
 use crate::export;
-use crate::manifest::{ConnectionSpec, Dialect, says_types};
+use crate::manifest::{ConnectionSpec, Dialect, NOT_PAUSED, says_types};
 use crate::owned;
 use crate::page::{self, Sort};
 use crate::problem::{Code, Problem};
@@ -32,7 +32,7 @@ use crate::visit::details;
 use change::change;
 
 pub use test::{Sample, TestOrder, Tested, test};
-pub use view::{ConnectionView, NewConnection};
+pub use view::{ConnectionView, InboxSettings, NewConnection};
 pub use what_if::{
     EVENTS_MAX, EXAMPLES_MAX, Example, Extent, Place, RuleSettings, Tried, Verdicts, WhatIfOrder,
     try_rules, what_if,
@@ -56,6 +56,7 @@ pub struct ConnectionsQuery {
 pub struct CreatedConnection {
     #[serde(flatten)]
     pub connection: ConnectionView,
+    /// Of no use for an inbox, from which nothing is sent.
     #[schema(value_type = String)]
     pub signing_secret: Secret,
 }
@@ -150,6 +151,10 @@ fn patched(
     let plain = |_: &str, secret: &Secret| secret.expose().into();
     let settings = export::connection_fields(was, Dialect::Api, &|_, value| value.into(), &plain);
     let spec = read(app, source, &patch.applied_to(settings))?;
+    if spec.destination.sort() != was.destination_type {
+        let said = "stays what it is; make another connection and delete this one";
+        return Err(Problem::invalid("/destinationType", said));
+    }
     Ok(apply::wanted_connection(&spec, Some(&was.record), source, &app.env))
 }
 
@@ -172,7 +177,10 @@ pub async fn pause(
     In(id): In<ConnectionId>,
     condition: Condition,
 ) -> ApiResult<Tagged<ConnectionView>> {
-    let turn = |_: &Source, was: &Stored<Connection>| Ok(standing(&app, was, Status::Paused));
+    let turn = |_: &Source, was: &Stored<Connection>| match was.destination_type {
+        DestinationType::Inbox => Err(Problem::invalid("", NOT_PAUSED)),
+        _ => Ok(standing(&app, was, Status::Paused)),
+    };
     let now = change(&app, &caller, id, &condition, "connection_paused", turn).await?;
     Ok(ConnectionView::from(&now).tagged())
 }

@@ -4,7 +4,7 @@
 //! the manifest to fill; the secret of a connection is left out, because apply leaves it alone.
 
 use axum::extract::State;
-use ferryhook_core::connection::{Method, OrderingPolicy, PipelineOrder};
+use ferryhook_core::connection::{DestinationType, Method, OrderingPolicy, PipelineOrder};
 use ferryhook_core::dedup::EVENT_TYPE_SETTING;
 use ferryhook_core::destination_auth::DestinationAuth;
 use ferryhook_core::{Connection, Map, Secret, Source, connection, source, split};
@@ -166,9 +166,12 @@ pub(crate) fn connection_fields(
     };
     let order = Some(connection.pipeline_order).filter(|order| *order != PipelineOrder::default());
     let paused = connection.status == connection::Status::Paused;
+    let inbox = connection.destination_type == DestinationType::Inbox;
     let mut fields = Fields::default();
     fields.put("name", Some(&connection.name));
+    fields.put("destinationType", inbox.then_some(connection.destination_type));
     fields.put(called("url"), connection.destination_url.as_ref());
+    fields.put("destinationConfig", connection.destination_config.as_ref().filter(|_| inbox));
     fields.put("status", paused.then_some("paused"));
     fields.put("method", method);
     fields.put("headers", Some(headers.0).filter(|headers| !headers.is_empty()));

@@ -19,7 +19,7 @@ use crate::caller::{Caller, Person, Proof, Standing, Who, of_key, prove};
 use crate::home;
 use crate::idempotency::{self, Identity};
 use crate::problem::{Code, Problem};
-use crate::route::{Access, Route};
+use crate::route::{Access, Route, Traffic};
 use crate::router::App;
 use crate::visit::Visit;
 
@@ -34,7 +34,7 @@ pub(crate) struct Gate {
     operation: &'static str,
     access: Access,
     is_mutating: bool,
-    is_door: bool,
+    is_traffic: bool,
 }
 
 impl Gate {
@@ -44,7 +44,7 @@ impl Gate {
             operation: route.operation,
             access: route.access,
             is_mutating: route.is_mutating(),
-            is_door: route.is_door,
+            is_traffic: route.traffic != Traffic::None,
         }
     }
 }
@@ -83,7 +83,7 @@ async fn admit(
         Access::Role(role) => Some(role),
     };
     let proof = prove(app, request.headers()).await?;
-    let pace = match gate.is_door {
+    let pace = match gate.is_traffic {
         true => None,
         false => Some(app.limiter.take(&proof, gate.operation)?),
     };
@@ -109,7 +109,7 @@ async fn admit(
             Identity { name, account }
         }
     };
-    let mut response = match *request.method() == Method::POST && !gate.is_door {
+    let mut response = match *request.method() == Method::POST && !gate.is_traffic {
         true => idempotency::run(app, &identity, visit, request, next).await?,
         false => next.run(request).await,
     };
@@ -132,7 +132,7 @@ pub(crate) async fn is_still_open(
         operation,
         access: Access::Role(needed),
         is_mutating: false,
-        is_door: false,
+        is_traffic: false,
     };
     let Ok(proof) = prove(app, headers).await else { return false };
     let named = Named::Header(caller.account);

@@ -42,8 +42,13 @@ impl Readiness {
         self.draining.store(true, Ordering::Release);
     }
 
+    /// Whoever waits for something ends that, so that the process can.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
     async fn ask(&self) -> Result<(), String> {
-        if self.draining.load(Ordering::Acquire) {
+        if self.is_draining() {
             return Err("The server is stopping.".into());
         }
         tokio::time::timeout(CHECK, (self.check)())

@@ -56,6 +56,7 @@ pub mod digests;
 pub mod erasures;
 pub mod events;
 pub mod hooks;
+pub mod inbox;
 pub mod invitations;
 pub mod keys;
 pub mod members;

@@ -1,5 +1,7 @@
 //! The bounds of this edge.
 
+use std::time::Duration;
+
 /// The body of a request to the API.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 
@@ -50,3 +52,13 @@ pub const SOURCE_PAGES_MAX: usize = 10;
 /// Lines of the audit log that one call checks, and examples of a hook's events.
 pub const VERIFIED_MAX: usize = 10_000;
 pub const SAMPLES_MAX: usize = 3;
+
+/// Requests of one account that may wait for their inbox at once, on this server.
+pub const INBOX_WAITING_MAX: usize = 200;
+/// Whoever waits looks this often in any case, and not sooner than this after something has come.
+pub const INBOX_LOOK_EVERY: Duration = Duration::from_secs(1);
+pub const INBOX_GATHER: Duration = Duration::from_millis(20);
+/// How often the store is asked for one page of an inbox.
+pub const INBOX_LOOKS_MAX: usize = 20;
+/// What an event of a list carries is shown up to this size.
+pub const INBOX_LISTED_BYTES_MAX: usize = 64 * 1024;

@@ -20,9 +20,10 @@ use ferryhook_net::client::Guard;
 use reader::{At, Reading, Way};
 use tree::{Node, Place, Value};
 
-pub use connection::ConnectionSpec;
 #[cfg(test)]
 pub(crate) use connection::FIELDS as CONNECTION_FIELDS;
+pub(crate) use connection::NOT_PAUSED;
+pub use connection::{ConnectionSpec, Destination};
 pub use rules::Rules;
 #[cfg(test)]
 pub(crate) use source::FIELDS as SOURCE_FIELDS;

@@ -26,6 +26,19 @@ pub enum Access {
     Role(Role),
 }
 
+/// Whether a route is about events themselves, in the number in which they come. The API's pace is
+/// not for those, and answers to them are not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Traffic {
+    None,
+    /// Takes events in, as the door does: the plan sets the pace, and the ledger recognises what is
+    /// repeated.
+    In,
+    /// Hands them out, or hears what became of them. A lease that is repeated is another one, and a
+    /// reply has the token of its lease.
+    Out,
+}
+
 #[derive(Clone)]
 pub struct Route {
     pub method: Method,
@@ -34,16 +47,18 @@ pub struct Route {
     pub operation: &'static str,
     pub access: Access,
     pub summary: &'static str,
-    /// Takes events in, as the door does: the plan sets its pace, and the ledger recognises what is
-    /// repeated.
-    pub(crate) is_door: bool,
+    pub(crate) traffic: Traffic,
     pub(crate) describe: fn(&mut Sketch),
     pub(crate) handler: MethodRouter<App>,
 }
 
 impl Route {
     pub(crate) fn at_the_door(self) -> Self {
-        Self { is_door: true, ..self }
+        Self { traffic: Traffic::In, ..self }
+    }
+
+    pub(crate) fn handing_out(self) -> Self {
+        Self { traffic: Traffic::Out, ..self }
     }
 
     /// Whether it is there to change something.
@@ -106,7 +121,7 @@ macro_rules! verb {
                 operation,
                 access,
                 summary,
-                is_door: false,
+                traffic: Traffic::None,
                 describe: H::describe,
                 handler: on(MethodFilter::$method, handler),
             }

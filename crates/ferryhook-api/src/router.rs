@@ -19,14 +19,16 @@ use crate::cli_sessions::Listening;
 use crate::cursors::Cursors;
 use crate::gate::{self, Gate};
 use crate::health::{self, Readiness};
+use crate::inbox::{Fetching, Waiters};
 use crate::limiter::Limiter;
 use crate::problem::{self, Code, Problem};
 use crate::route::Route;
 use crate::works::Works;
 use crate::{
     accounts, activities, analytics, apply, auth, billing, claims, cli_sessions, connections,
-    dead_letters, docs, erasures, events, export, hooks, invitations, keys, members, notifications,
-    openapi, providers, rejections, replays, request, sources, tokens, usage, whoami,
+    dead_letters, docs, erasures, events, export, hooks, inbox, invitations, keys, members,
+    notifications, openapi, providers, rejections, replays, request, sources, tokens, usage,
+    whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -54,6 +56,9 @@ pub struct App {
     pub works: Arc<dyn Works>,
     /// Where sessions of `ferryhook listen` live.
     pub listening: Arc<dyn Listening>,
+    /// Where the inbox is fetched from, and who waits for it.
+    pub fetching: Arc<dyn Fetching>,
+    pub waiters: Waiters,
     /// Held while something is made of which there may be only so many.
     pub turns: Arc<Mutex<()>>,
 }
@@ -138,6 +143,13 @@ pub fn routes() -> Vec<Route> {
         get("/v1/events/{eventId}/body", "events.body", Role(Viewer), "Gives out the bytes an event brought.", events::download),
         get("/v1/events/{eventId}/explain", "events.explain", Role(Viewer), "Explains why an event went where it went.", events::show_explanation),
         post("/v1/events/{eventId}/replay", "events.replay", Role(Member), "Sends an event again.", replays::replay_one),
+        post("/v1/events/{eventId}/ack", "events.ack", Role(Member), "Says that an event in the inbox is done with, whoever has leased it.", inbox::reply::ack_event).handing_out(),
+        post("/v1/events/{eventId}/nack", "events.nack", Role(Member), "Gives an event back to the inbox, whoever has leased it.", inbox::reply::nack_event).handing_out(),
+        get("/v1/inbox", "inbox.list", Role(Viewer), "Lists what is in an inbox, or waits for something to come.", inbox::list::list),
+        post("/v1/inbox/lease", "inbox.lease", Role(Member), "Leases events of an inbox to work on.", inbox::lease::lease).handing_out(),
+        post("/v1/inbox/ack", "inbox.ack", Role(Member), "Says that leased events are done with.", inbox::reply::ack).handing_out(),
+        post("/v1/inbox/nack", "inbox.nack", Role(Member), "Gives leased events back, for somebody else or for later.", inbox::reply::nack).handing_out(),
+        post("/v1/inbox/extend", "inbox.extend", Role(Member), "Makes leases longer.", inbox::reply::extend).handing_out(),
         get("/v1/replays", "replays.list", Role(Viewer), "Lists replays of many events.", replays::list),
         get("/v1/replays/{replayId}", "replays.get", Role(Viewer), "Shows how far a replay has come.", replays::show),
         post("/v1/replays/{replayId}/cancel", "replays.cancel", Role(Member), "Stops a replay.", replays::cancel),

@@ -93,6 +93,8 @@ fn app_over(env: Env, store: Store) -> App {
         works: Arc::new(Nobody),
         turns: Arc::default(),
         listening: Arc::new(Nobody),
+        fetching: Arc::new(Nobody),
+        waiters: Default::default(),
     }
 }
 

@@ -160,7 +160,7 @@ pub(crate) fn sentence(words: &str) -> String {
 pub struct Nobody;
 
 impl Nobody {
-    fn answer<T: Send + 'static>() -> Doing<'static, T> {
+    pub(crate) fn answer<T: Send + 'static>() -> Doing<'static, T> {
         let reason = "this server only answers questions; ask one that also delivers".to_owned();
         async { Err(Refusal::Unavailable(reason)) }.boxed()
     }

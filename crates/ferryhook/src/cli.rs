@@ -1,5 +1,6 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod inbox;
 mod listen;
 mod live;
 mod plans;
@@ -19,6 +20,7 @@ use ferryhook_core::{Account, Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use inbox::{InboxCommand, InboxLease, InboxList};
 pub use listen::{Listen, Output};
 pub use live::{Diff, Send, Tail, Trigger};
 pub use plans::{PlansAssign, PlansCommand, PlansEdit, PlansList, PlansOf};
@@ -78,6 +80,9 @@ pub enum Command {
     /// For as long as it runs there is a connection for it: attempts are recorded, and failures
     /// tried again, like with every other. Ends with Ctrl-C.
     Listen(Listen),
+    /// Fetch events that wait in an inbox, and say what became of them.
+    #[command(subcommand)]
+    Inbox(InboxCommand),
     /// Look at events and at what became of them.
     #[command(subcommand, visible_alias = "event")]
     Events(EventsCommand),

@@ -18,6 +18,7 @@ mod explain;
 mod export;
 mod facts;
 mod given;
+mod inbox;
 mod input;
 mod keys;
 mod listen;
@@ -69,6 +70,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Completions { shell } => completions::run(shell)?,
         Command::Man { command } => completions::man(&command)?,
         Command::Listen(asked) => return listen::run(&asked),
+        Command::Inbox(command) => return inbox::run(&command),
         Command::Events(command) => return events::run(&command),
         Command::Explain(asked) => return explain::run(&asked),
         Command::WhatIf(asked) => return what_if::run(&asked),

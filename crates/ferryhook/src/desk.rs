@@ -10,6 +10,7 @@
 mod ask;
 mod audit;
 mod erasures;
+mod fetching;
 mod listening;
 mod names;
 pub mod orders;

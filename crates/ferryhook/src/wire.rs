@@ -114,7 +114,9 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         tasks: tasks.clone(),
         auth: auth.clone(),
         works: desk.clone(),
-        listening: desk,
+        listening: desk.clone(),
+        fetching: desk,
+        waiters: Default::default(),
         turns: Arc::default(),
         billing: Arc::new(billing(config, &env, &tasks)?),
     };

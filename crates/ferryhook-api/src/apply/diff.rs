@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use super::Existing;
 use super::outcome::{Change, Thing, What};
-use crate::manifest::{ConnectionSpec, SourceSpec};
+use crate::manifest::{ConnectionSpec, Destination, SourceSpec};
 use crate::owner::Owner;
 
 /// What to write, in this order, and what to say about it.
@@ -90,11 +90,18 @@ impl Difference {
         source: &Source,
         env: &Env,
     ) {
+        // What is on its way to a destination cannot be fetched, nor the other way round.
+        let other = was.filter(|was| was.destination_type != spec.destination.sort());
+        if let Some(other) = other {
+            self.delete_connection(source, other, env.now());
+        }
+        let was = was.filter(|_| other.is_none());
         let wanted = wanted_connection(spec, was.map(|was| &was.record), source, env);
         let thing = Thing::connection(source, &wanted);
         match was {
             None => {
-                let made_up = spec.signing_secret.is_none();
+                let signs = spec.destination.sort() == DestinationType::Http;
+                let made_up = signs && spec.signing_secret.is_none();
                 self.created(thing, made_up.then(|| wanted.signing_secret.clone()));
                 self.edits.push(Edit::CreateConnection(wanted));
             }
@@ -220,8 +227,9 @@ pub(crate) fn wanted_connection(
         status,
         // It says why nobody asked for the status; now somebody has.
         status_reason: was.status_reason.filter(|_| status == was.status),
-        destination_type: DestinationType::Http,
-        destination_url: Some(spec.url.clone()),
+        destination_type: spec.destination.sort(),
+        destination_url: spec.destination.url().map(str::to_owned),
+        destination_config: config(&spec.destination),
         method: spec.method,
         headers: spec.headers.clone(),
         auth: spec.auth.clone(),
@@ -236,6 +244,13 @@ pub(crate) fn wanted_connection(
         updated_at: now,
         ..was
     })
+}
+
+/// With what was left out, so that the same wish is the same record.
+fn config(destination: &Destination) -> Option<Map> {
+    let Destination::Inbox(settings) = destination else { return None };
+    let group = ("group".to_owned(), settings.group.as_str().into());
+    Some(Map::from_iter([group, ("maxLeases".to_owned(), settings.leases_max.into())]))
 }
 
 pub(crate) fn new_connection(source: &Source, env: &Env) -> Connection {

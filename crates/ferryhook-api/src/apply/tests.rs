@@ -213,6 +213,36 @@ async fn a_pruned_name_can_be_used_again() {
 }
 
 /// A pause by hand, or because a destination was gone, survives a run that says nothing of it.
+/// What is on its way to a destination cannot be fetched, so that it is another connection.
+#[tokio::test]
+async fn a_connection_that_becomes_an_inbox_is_a_new_one() {
+    let desk = Desk::new();
+    desk.run(HOOKS, &[]).await.unwrap();
+    let before = desk.connection("warehouse").await;
+    let inbox = "
+sources:
+  - name: orders
+    connections:
+      - { name: warehouse, destinationType: inbox, destinationConfig: { group: stock } }
+";
+    insta::assert_snapshot!(desk.says(inbox, &[]).await, @"
+    Deleted orders/warehouse []
+    Created orders/warehouse []
+    Left orders/crm
+    1 unchanged
+    ");
+    let after = desk.connection("warehouse").await;
+    assert_ne!(after.id, before.id);
+    assert_eq!(after.destination_type, connection::DestinationType::Inbox);
+    assert_eq!(desk.says(inbox, &[]).await, "Left orders/crm\n2 unchanged");
+    let patient = inbox.replace("stock", "stock, maxLeases: 9");
+    insta::assert_snapshot!(desk.says(&patient, &[]).await, @r#"
+    Changed orders/warehouse ["destinationConfig"]
+    Left orders/crm
+    1 unchanged
+    "#);
+}
+
 #[tokio::test]
 async fn a_status_that_is_not_named_stays() {
     let desk = Desk::new();

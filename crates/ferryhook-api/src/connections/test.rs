@@ -6,6 +6,7 @@
 use axum::extract::State;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use ferryhook_core::connection::DestinationType;
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::explained::Explained;
 use ferryhook_core::id::{ConnectionId, EventId};
@@ -77,6 +78,10 @@ pub async fn test(
 ) -> ApiResult<Found<Tested>> {
     let connection = owned::connection(&app, &caller, id).await?;
     let TestOrder { event_id, sample, deliver } = order.unwrap_or_default();
+    if deliver && connection.destination_type == DestinationType::Inbox {
+        let said = "means nothing for an inbox, from which nothing is sent";
+        return Err(Problem::invalid("/deliver", said));
+    }
     let event = match (event_id, sample) {
         (Some(_), Some(_)) => {
             return Err(Problem::invalid("", "name either an eventId, or a sample"));

@@ -75,6 +75,43 @@ async fn a_connection_is_made_changed_paused_and_deleted() {
     assert_eq!(list["data"], json!([]));
 }
 
+/// From an inbox events are fetched, so that there is nothing to send, to sign or to pause.
+#[tokio::test]
+async fn a_connection_to_the_inbox_is_made_and_changed() {
+    let trial = Trial::new().await;
+    let source = source(&trial, json!({ "name": "shop" })).await;
+    let body = json!({
+        "name": "workers", "destinationType": "inbox", "destinationConfig": { "group": "billing" },
+    });
+    let made = trial.post(&format!("{source}/connections"), body).await.expect(201);
+    assert_eq!(made["destinationType"], "inbox");
+    assert_eq!(made["destinationConfig"], json!({ "group": "billing", "maxLeases": 5 }));
+    assert_eq!(made.get("destinationUrl"), None);
+
+    let patch = json!({ "name": "billing", "destinationConfig": { "maxLeases": 9 } });
+    let changed = trial.patch(&path(&made), patch).await.expect(200);
+    assert_eq!(changed["destinationConfig"], json!({ "group": "billing", "maxLeases": 9 }));
+    let again = json!({ "destinationConfig": { "maxLeases": 9 } });
+    assert_eq!(trial.patch(&path(&made), again).await.expect(200), changed);
+
+    let other =
+        json!({ "destinationType": null, "destinationConfig": null, "destinationUrl": URL });
+    let refused = [
+        ("PATCH", path(&made), other, "/destinationType"),
+        ("PATCH", path(&made), json!({ "destinationUrl": URL }), "/destinationUrl"),
+        ("PATCH", path(&made), json!({ "status": "paused" }), "/status"),
+        ("POST", format!("{}/pause", path(&made)), json!({}), ""),
+        ("POST", format!("{}/rotate-secret", path(&made)), json!({}), "/signingSecret"),
+        ("POST", format!("{}/test", path(&made)), json!({ "deliver": true }), "/deliver"),
+    ];
+    for (method, path, body, pointer) in refused {
+        let said = trial.call(method, &path, Some(body), &[]).await.expect(400);
+        assert_eq!(said["errors"][0]["pointer"], pointer, "{method} {path}: {said:#}");
+    }
+    assert_eq!(trial.get(&path(&made)).await.expect(200), changed, "nothing of it has happened");
+    assert_eq!(trial.delete(&path(&made)).await.status, 204);
+}
+
 #[tokio::test]
 async fn mistakes_are_told_in_the_words_of_the_api() {
     let trial = Trial::new().await;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ferryhook_core::connection::{DestinationType, Method, OrderingPolicy, PipelineOrder, Status};
 use ferryhook_core::destination_auth::{self, AuthStyle, DestinationAuth, Kind};
 use ferryhook_core::id::{AccountId, ConnectionId, SourceId};
-use ferryhook_core::{Connection, Timestamp};
+use ferryhook_core::{Connection, Timestamp, inbox};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::ToSchema;
@@ -20,9 +20,14 @@ use crate::sources::Standing;
 pub struct NewConnection {
     #[schema(min_length = 1, max_length = 100)]
     pub name: String,
-    /// Where events go. Private addresses are refused.
+    /// `http` if nothing is said; from an `inbox` events are fetched. It stays what it is.
+    #[schema(inline)]
+    pub destination_type: Option<NewDestinationType>,
+    /// Where events go, unless that is the inbox. Private addresses are refused.
     #[schema(min_length = 1, max_length = 2048)]
-    pub destination_url: String,
+    pub destination_url: Option<String>,
+    /// Of an inbox.
+    pub destination_config: Option<NewInboxSettings>,
     /// `paused` holds what is meant for it.
     pub status: Option<Standing>,
     /// `POST` if nothing is said; `original` is the one the event came with.
@@ -52,6 +57,44 @@ pub struct NewConnection {
     /// What requests are signed with; one is made up where none is given.
     #[schema(min_length = 1, max_length = 1024)]
     pub signing_secret: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NewDestinationType {
+    Http,
+    Inbox,
+}
+
+/// Whose inbox, and how patient it is.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewInboxSettings {
+    /// Those who share it; `default` if nothing is said.
+    #[schema(min_length = 1, max_length = 64, pattern = "^[a-z0-9_-]+$")]
+    pub group: Option<String>,
+    /// How often an event is leased before it is given up; 5 if nothing is said.
+    #[schema(minimum = 1, maximum = 1000)]
+    pub max_leases: Option<u16>,
+}
+
+/// Whose inbox, and how patient it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxSettings {
+    pub group: String,
+    pub max_leases: u16,
+}
+
+impl InboxSettings {
+    /// Nothing for what is no inbox: what others need is not for showing.
+    fn of(connection: &Connection) -> Option<Self> {
+        if connection.destination_type != DestinationType::Inbox {
+            return None;
+        }
+        let settings = inbox::Settings::parse(connection.destination_config.as_ref()).ok()?;
+        Some(Self { group: settings.group.into(), max_leases: settings.leases_max })
+    }
 }
 
 /// What a destination is shown. Each type has its own fields.
@@ -131,6 +174,9 @@ pub struct ConnectionView {
     pub destination_type: DestinationType,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination_url: Option<String>,
+    /// Of an inbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination_config: Option<InboxSettings>,
     pub method: Method,
     /// The names are true, the values are redacted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -180,6 +226,7 @@ impl From<&Connection> for ConnectionView {
             status_reason: connection.status_reason.clone(),
             destination_type: connection.destination_type,
             destination_url: connection.destination_url.clone(),
+            destination_config: InboxSettings::of(connection),
             method: connection.method,
             headers: connection.headers.iter().map(hidden).collect(),
             auth: connection.auth.as_ref().and_then(|auth| {

@@ -20,8 +20,17 @@ pub(crate) async fn arrived(
     n: u64,
     change: impl FnOnce(&mut Event),
 ) -> Event {
+    let mut event = sample(trial, source, n);
+    change(&mut event);
+    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
+    trial.app.store.events().accept(&[arrival]).await.unwrap();
+    event
+}
+
+/// The same, before it is stored.
+pub(crate) fn sample(trial: &Trial, source: &Source, n: u64) -> Event {
     let at = trial.app.env.now() + Duration::from_secs(n);
-    let mut event = Event {
+    Event {
         id: Id::at(at, &trial.app.env),
         source_id: source.id,
         user_id: source.user_id,
@@ -38,11 +47,7 @@ pub(crate) async fn arrived(
         processing_tries: 0,
         expires_at: None,
         ..samples::event()
-    };
-    change(&mut event);
-    let arrival = Arrival { event: event.clone(), claim: None, items: Vec::new() };
-    trial.app.store.events().accept(&[arrival]).await.unwrap();
-    event
+    }
 }
 
 fn ids(page: &Value) -> Vec<String> {

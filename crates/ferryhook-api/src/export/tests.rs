@@ -64,6 +64,7 @@ sources:
         signingSecret: hush
   - name: "12"
     connections:
+      - { name: inbox, destinationType: inbox, destinationConfig: { group: billing } }
       - { name: "true", url: "https://example.com", ordering: { key: body.a, policy: park } }
       - { name: "null", url: "https://example.com", ordering: { key: body.a } }
       - name: token
@@ -86,6 +87,11 @@ async fn an_export_changes_nothing_when_it_is_applied() {
     sources:
     - name: "12"
       connections:
+      - name: inbox
+        destinationType: inbox
+        destinationConfig:
+          group: billing
+          maxLeases: 5
       - name: "null"
         url: https://example.com
         ordering:
@@ -178,7 +184,7 @@ async fn an_export_changes_nothing_when_it_is_applied() {
         ("12_TOKEN_AUTH_PARAMETERS_RESOURCE", "quiet"),
     ];
     let outcome = desk.apply(&written, &secrets).await;
-    assert_eq!((outcome.changes.as_slice(), outcome.unchanged), (&[][..], 6));
+    assert_eq!((outcome.changes.as_slice(), outcome.unchanged), (&[][..], 7));
 }
 
 #[tokio::test]

@@ -1,17 +1,19 @@
 //! A connection, as it is written down under its source.
 
-use ferryhook_core::connection::{Method, OrderingPolicy, Status};
+use ferryhook_core::connection::{DestinationType, Method, OrderingPolicy, Status};
 use ferryhook_core::order_key::OrderKey;
 use ferryhook_core::retry::Policy;
-use ferryhook_core::{Headers, Secret, limits, outgoing};
+use ferryhook_core::{Headers, Secret, inbox, limits, outgoing};
 
 use super::auth;
-use super::reader::At;
+use super::reader::{At, Fields};
 use super::rules::{self, Rules};
 
 pub(crate) const FIELDS: &[&str] = &[
     "name",
+    "destinationType",
     "url",
+    "destinationConfig",
     "status",
     "method",
     "headers",
@@ -27,6 +29,28 @@ pub(crate) const FIELDS: &[&str] = &[
     "ordering",
     "signingSecret",
 ];
+
+/// What says how something is sent. From the inbox it is fetched.
+const OF_SENDING: [&str; 10] = [
+    "url",
+    "method",
+    "headers",
+    "auth",
+    "retry",
+    "timeoutMs",
+    "concurrency",
+    "ratePerSecond",
+    "ordering",
+    "signingSecret",
+];
+
+/// Why a connection to the inbox has no pause.
+pub(crate) const NOT_PAUSED: &str =
+    "an inbox cannot be paused: nothing is sent from it; pause the source to hold its events";
+
+/// The others are not for people to write down, or not there yet.
+const TYPES: [(&str, DestinationType); 2] =
+    [("http", DestinationType::Http), ("inbox", DestinationType::Inbox)];
 
 const METHODS: [(&str, Method); 6] = [
     ("POST", Method::Post),
@@ -47,7 +71,7 @@ const POLICIES: [(&str, OrderingPolicy); 3] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConnectionSpec {
     pub name: String,
-    pub url: String,
+    pub destination: Destination,
     /// Absent: active when it is new, otherwise as it is.
     pub status: Option<Status>,
     pub method: Method,
@@ -65,6 +89,30 @@ pub struct ConnectionSpec {
     pub signing_secret: Option<Secret>,
 }
 
+/// Where its events go.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Destination {
+    Http(String),
+    /// Nowhere: whoever wants them fetches them.
+    Inbox(inbox::Settings),
+}
+
+impl Destination {
+    pub fn sort(&self) -> DestinationType {
+        match self {
+            Self::Http(_) => DestinationType::Http,
+            Self::Inbox(_) => DestinationType::Inbox,
+        }
+    }
+
+    pub fn url(&self) -> Option<&str> {
+        match self {
+            Self::Http(url) => Some(url),
+            Self::Inbox(_) => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ordering {
     pub key: String,
@@ -76,13 +124,14 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
     let known: Vec<_> = FIELDS.iter().map(|name| called(name)).collect();
     let fields = at.fields("a connection", &known)?;
     let name = fields.required("name").and_then(|at| super::name(&at));
-    let url = fields.required(called("url")).and_then(|at| url(&at));
+    let destination = destination(&fields, called);
+    let url = destination.as_ref().and_then(Destination::url);
     let status = fields
         .get("status")
         .and_then(|at| at.one_of(&[("active", Status::Active), ("paused", Status::Paused)]));
     let method = fields.get("method").and_then(|at| at.one_of(&METHODS)).unwrap_or_default();
     let headers = fields.get("headers").map(|at| headers(&at)).unwrap_or_default();
-    let auth = fields.get("auth").and_then(|at| auth::read(&at, url.as_deref(), &headers));
+    let auth = fields.get("auth").and_then(|at| auth::read(&at, url, &headers));
     let rules = rules::read(&fields);
     let retry_config = fields.get(called("retry")).and_then(|at| retry(&at));
     let timeout_ms = fields
@@ -96,7 +145,7 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
     let signing_secret = fields.get("signingSecret").and_then(|at| at.secret());
     Some(ConnectionSpec {
         name: name?,
-        url: url?,
+        destination: destination?,
         status,
         method,
         headers,
@@ -109,6 +158,49 @@ pub(super) fn read(at: &At<'_>) -> Option<ConnectionSpec> {
         ordering,
         signing_secret,
     })
+}
+
+fn destination(
+    fields: &Fields<'_>,
+    called: impl Fn(&'static str) -> &'static str,
+) -> Option<Destination> {
+    let sort = match fields.get("destinationType") {
+        Some(at) => at.one_of(&TYPES)?,
+        None => DestinationType::Http,
+    };
+    if sort == DestinationType::Inbox {
+        return inbox(fields, called).map(Destination::Inbox);
+    }
+    if let Some(at) = fields.get("destinationConfig") {
+        at.complain("means something only with destinationType: inbox");
+    }
+    fields.required(called("url")).and_then(|at| url(&at)).map(Destination::Http)
+}
+
+fn inbox(
+    fields: &Fields<'_>,
+    called: impl Fn(&'static str) -> &'static str,
+) -> Option<inbox::Settings> {
+    for at in OF_SENDING.into_iter().filter_map(|name| fields.get(called(name))) {
+        at.complain("means nothing for an inbox: events wait there until somebody fetches them");
+    }
+    if let Some(at) = fields.get("status")
+        && at.json() == "paused"
+    {
+        at.complain(NOT_PAUSED);
+    }
+    let Some(at) = fields.get("destinationConfig") else { return Some(Default::default()) };
+    let config = at.fields("an inbox", &["group", "maxLeases"])?;
+    let usual = inbox::Settings::default();
+    let group = match config.get("group") {
+        Some(at) => at.text().and_then(|text| at.accept(text.parse())),
+        None => Some(usual.group),
+    };
+    let leases_max = match config.get("maxLeases") {
+        Some(at) => at.number(1..=limits::INBOX_LEASES_MAX),
+        None => Some(usual.leases_max),
+    };
+    Some(inbox::Settings { group: group?, leases_max: leases_max? })
 }
 
 fn url(at: &At<'_>) -> Option<String> {

@@ -1,5 +1,5 @@
 use ferryhook_core::connection::{self, Method, OrderingPolicy, PipelineOrder};
-use ferryhook_core::source;
+use ferryhook_core::{inbox, source};
 use serde_json::json;
 
 use super::*;
@@ -42,7 +42,7 @@ fn a_name_is_enough_for_a_source_and_a_url_for_a_connection() {
     assert_eq!((&*source.name, &*source.provider), ("orders", "custom"));
     assert_eq!(source.status, None);
     let [connection] = &source.connections[..] else { panic!("{source:?}") };
-    assert_eq!(connection.url, "https://example.com/hook");
+    assert_eq!(connection.destination, Destination::Http("https://example.com/hook".to_owned()));
     assert_eq!((connection.method, connection.status), (Method::Post, None));
     assert!(connection.headers.is_empty() && connection.signing_secret.is_none());
 }
@@ -244,6 +244,60 @@ fn complaints_about_connections_say_what_is_wrong() {
     6:19: sources[0].connections[0].ordering: skipAfter is missing: how many attempts until the next event goes ahead
     6:58: sources[0].connections[0].ordering.skipAfter: means something only with policy: skip
     6:24: sources[0].connections[0].signingSecret: must have 1 to 1024 bytes, not 0
+    "#);
+}
+
+/// Complaints about one connection to the inbox that has these lines beside its name.
+fn about_inbox(lines: &str) -> String {
+    let lines = lines.replace('\n', "\n        ");
+    complaints(&format!(
+        "sources:\n  - name: a\n    connections:\n      - name: b\n        destinationType: inbox\n        {lines}"
+    ))
+}
+
+#[test]
+fn an_inbox_needs_no_address() {
+    let inbox = |config: &str| {
+        let manifest = parse(&format!(
+            "sources: [{{name: a, connections: [{{name: b, destinationType: inbox{config}}}]}}]"
+        ));
+        manifest.sources[0].connections[0].destination.clone()
+    };
+    assert_eq!(inbox(""), Destination::Inbox(inbox::Settings::default()));
+    let told = inbox::Settings { group: "billing".parse().unwrap(), leases_max: 3 };
+    let config = ", destinationConfig: {group: billing, maxLeases: 3}";
+    assert_eq!(inbox(config), Destination::Inbox(told));
+}
+
+#[test]
+fn complaints_about_an_inbox() {
+    let said = [
+        "url: https://example.com",
+        "status: paused",
+        "signingSecret: s",
+        "retry: [0]",
+        "ordering: {key: body.a}",
+        "destinationConfig: {group: Billing, maxLeases: 0, visibility: 30}",
+        "destinationConfig: [a]",
+        "destinationConfig: {group: 7}",
+    ]
+    .map(about_inbox);
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    6:14: sources[0].connections[0].url: means nothing for an inbox: events wait there until somebody fetches them
+    6:17: sources[0].connections[0].status: an inbox cannot be paused: nothing is sent from it; pause the source to hold its events
+    6:24: sources[0].connections[0].signingSecret: means nothing for an inbox: events wait there until somebody fetches them
+    6:16: sources[0].connections[0].retry: means nothing for an inbox: events wait there until somebody fetches them
+    6:19: sources[0].connections[0].ordering: means nothing for an inbox: events wait there until somebody fetches them
+    6:36: sources[0].connections[0].destinationConfig.group: must have 1 to 64 characters of a-z, 0-9, - and _, not "Billing"
+    6:56: sources[0].connections[0].destinationConfig.maxLeases: must be a whole number from 1 to 1000
+    6:59: sources[0].connections[0].destinationConfig.visibility: no such field; an inbox has group, maxLeases
+    6:28: sources[0].connections[0].destinationConfig: must be a map, not a list
+    6:36: sources[0].connections[0].destinationConfig.group: must be text (put it in quotes), not a number
+    "#);
+    let said = ["destinationConfig: {group: a}", "destinationType: sqs"].map(about_connection);
+    insta::assert_snapshot!(said.join("\n"), @r#"
+    6:28: sources[0].connections[0].destinationConfig: means something only with destinationType: inbox
+    6:26: sources[0].connections[0].destinationType: must be one of http, inbox, not "sqs"
     "#);
 }
 

@@ -17,7 +17,7 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
 use super::Named;
 use crate::problem::Code;
-use crate::route::{Access, Route};
+use crate::route::{Access, Route, Traffic};
 
 const PROBLEM: &str = "Problem";
 
@@ -61,7 +61,7 @@ impl Sketch {
             let about = "The account to act in; the default account of the caller without it.";
             sketch.header("X-Ferryhook-Account", about);
         }
-        if route.method == axum::http::Method::POST {
+        if route.method == axum::http::Method::POST && route.traffic != Traffic::Out {
             let about = "Makes the call safe to repeat: the same key within 24 hours gets the \
                          answer of the first call.";
             sketch.header("Idempotency-Key", about);

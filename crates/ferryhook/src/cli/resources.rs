@@ -123,7 +123,7 @@ pub enum ConnectionsCommand {
     List(ConnectionsList),
     /// Show a connection.
     Get(ConnectionOf),
-    /// Make a connection from a source to a URL.
+    /// Make a connection from a source to a URL, or into the inbox.
     Create(ConnectionCreate),
     /// Change some settings of a connection.
     Update(ConnectionUpdate),
@@ -163,8 +163,11 @@ pub struct ConnectionCreate {
     #[arg(value_name = "NAME")]
     pub name: String,
     /// Where events go.
-    #[arg(long, value_name = "URL")]
-    pub url: String,
+    #[arg(long, value_name = "URL", required_unless_present = "inbox")]
+    pub url: Option<String>,
+    /// Into the inbox instead, to be fetched by those of this group.
+    #[arg(long, value_name = "GROUP", num_args = 0..=1, default_missing_value = "default", conflicts_with_all = ["url", "secret"])]
+    pub inbox: Option<String>,
     #[command(flatten)]
     pub settings: ConnectionSettings,
     #[command(flatten)]

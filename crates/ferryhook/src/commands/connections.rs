@@ -67,7 +67,10 @@ async fn list(asked: &ConnectionsList) -> anyhow::Result<()> {
             word(&connection.status),
             connection.delivery_count.to_string(),
             connection.failure_count.to_string(),
-            or_dash(connection.destination_url.as_ref()),
+            match &connection.destination_config {
+                Some(inbox) => format!("inbox {}", inbox.group),
+                None => or_dash(connection.destination_url.as_ref()),
+            },
         ]);
     }
     Ok(write!(out, "{}", columns.show())?)
@@ -83,7 +86,13 @@ async fn create(asked: &ConnectionCreate) -> anyhow::Result<()> {
     let source = client.find_source(&asked.source).await?;
     let mut body = settings(&asked.settings)?;
     body["name"] = asked.name.as_str().into();
-    body["destinationUrl"] = asked.url.as_str().into();
+    if let Some(url) = &asked.url {
+        body["destinationUrl"] = url.as_str().into();
+    }
+    if let Some(group) = &asked.inbox {
+        body["destinationType"] = "inbox".into();
+        body["destinationConfig"]["group"] = group.as_str().into();
+    }
     let path = format!("/v1/sources/{}/connections", source.source_id);
     let made: Value = client.post(&path, &body).await?;
     if asked.with.json {
@@ -92,6 +101,10 @@ async fn create(asked: &ConnectionCreate) -> anyhow::Result<()> {
     let word = |name: &str| plain(made[name].as_str().unwrap_or_default());
     let mut out = std::io::stdout().lock();
     writeln!(out, "created {}/{} ({})", source.name, word("name"), word("connectionId"))?;
+    if let Some(group) = &asked.inbox {
+        writeln!(out, "  waits for    ferryhook inbox lease --group {}", plain(group))?;
+        return Ok(());
+    }
     writeln!(out, "  delivers to  {}", word("destinationUrl"))?;
     writeln!(out, "  signs with   {} (not shown again)", word("signingSecret"))?;
     Ok(())

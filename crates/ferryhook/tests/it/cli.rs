@@ -3,6 +3,7 @@
 mod calm;
 mod configuration;
 mod events;
+mod inbox;
 mod local;
 mod refusals;
 mod resources;

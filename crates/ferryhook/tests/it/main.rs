@@ -39,6 +39,7 @@ mod health;
 mod hostile;
 mod http2;
 mod idle;
+mod inbox;
 mod inbox_crash;
 mod ingest;
 mod listen;

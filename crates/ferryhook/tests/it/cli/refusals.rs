@@ -46,6 +46,7 @@ const PLAIN: &[&[&str]] = &[
     &["sources", "create", "x"],
     &["connections", "list"],
     &["events", "list"],
+    &["inbox", "list"],
     &["replay", "list"],
     &["dead-letters", "list"],
     &["tail"],
