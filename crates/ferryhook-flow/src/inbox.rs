@@ -24,7 +24,9 @@ use crate::limits;
 
 /// Those groups that somebody has asked for lately.
 #[derive(Debug, Default)]
-pub(crate) struct Queues(Mutex<HashMap<(Id<Account>, Group), Arc<Queue>>>);
+pub(crate) struct Queues(Mutex<HashMap<Whose, Arc<Queue>>>);
+
+type Whose = (Id<Account>, Group);
 
 /// Of one group.
 #[derive(Debug)]

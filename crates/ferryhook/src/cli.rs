@@ -650,6 +650,10 @@ pub struct Bench {
     /// has much already.
     #[arg(long, conflicts_with_all = ["connections", "stored", "compare_growth"])]
     pub api: bool,
+    /// Measure an inbox instead: how fast workers empty it beside how fast it was filled, and what
+    /// its pages cost.
+    #[arg(long, conflicts_with_all = ["api", "connections", "sources", "stored", "compare_growth", "seconds"])]
+    pub inbox: bool,
     /// With --api: so many requests a second, whatever the answers do.
     #[arg(long, value_name = "N", default_value = "500", requires = "api", value_parser = value_parser!(u32).range(1..=100_000))]
     pub rate: u32,
@@ -657,7 +661,8 @@ pub struct Bench {
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=3600))]
     pub seconds: Option<u64>,
     /// Send so many events in each measurement instead. With --api: have so many stored before
-    /// anything is measured, 1,000,000 if nothing is said.
+    /// anything is measured, 1,000,000 if nothing is said. With --inbox: fill it with so many, the
+    /// same.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000_000))]
     pub events: Option<u32>,
     /// Measure with each of these numbers of connections.

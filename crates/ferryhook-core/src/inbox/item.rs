@@ -13,7 +13,7 @@ use crate::{Connection, Delivery, Event, Id, Timestamp, limits};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// It leads on to this.
-    Moves(Next),
+    Moves(Box<Next>),
     /// It was said before, and counts already.
     Known,
     Stale,
@@ -96,12 +96,12 @@ impl Delivery {
             (State::Waiting { .. }, Reply::Ack) if lease.is_none() => self.acknowledged(now),
             (State::Delivered { .. }, Reply::Ack) => Step::Known,
             (State::Sending { .. }, Reply::Nack { delay, reason }) => {
-                Step::Moves(self.given_back(now + *delay, reason.as_deref(), now))
+                moves(self.given_back(now + *delay, reason.as_deref(), now))
             }
             (State::Sending { .. }, Reply::Extend { visibility }) => {
                 let state = State::Sending { lease_until: now + *visibility };
                 let delivery = Self { state, updated_at: now, ..self.clone() };
-                Step::Moves(Next { delivery, consequence: Consequence::Nothing })
+                moves(Next { delivery, consequence: Consequence::Nothing })
             }
             _ => Step::Stale,
         }
@@ -121,7 +121,7 @@ impl Delivery {
     fn acknowledged(&self, now: Timestamp) -> Step {
         let state = State::Delivered { settled_at: now };
         let delivery = Self { state, last_error: None, updated_at: now, ..self.clone() };
-        Step::Moves(Next { delivery, consequence: Consequence::Nothing })
+        moves(Next { delivery, consequence: Consequence::Nothing })
     }
 
     fn given_up(&self, error: &str, now: Timestamp) -> Next {
@@ -135,6 +135,10 @@ impl Delivery {
     fn leases(&self) -> u16 {
         self.attempts.saturating_sub(self.attempts_before)
     }
+}
+
+fn moves(next: Next) -> Step {
+    Step::Moves(Box::new(next))
 }
 
 fn kept(reason: &str) -> String {

@@ -233,7 +233,7 @@ impl Courier {
             Shape::Failed(error) => {
                 let nack = Reply::Nack { delay: limits::SHAPE_PAUSE, reason: Some(error) };
                 match next.delivery.replied(None, &nack, now) {
-                    Step::Moves(back) => (back, None),
+                    Step::Moves(back) => (*back, None),
                     Step::Known | Step::Stale => (next, None),
                 }
             }

@@ -64,7 +64,7 @@ impl Courier {
         reply: &Reply,
     ) -> Result<Replied, StoreError> {
         let meant = Meant { event: event.id, item: Item::Of(group.clone()), lease: None };
-        let replied = self.reply(event.account_id, &[meant.clone()], reply).await?;
+        let replied = self.reply(event.account_id, std::slice::from_ref(&meant), reply).await?;
         Ok(replied.get(&meant).copied().unwrap_or(Replied::Unknown))
     }
 
@@ -147,7 +147,7 @@ impl Courier {
         let Some(at) = all.iter().position(is_meant) else { return Ok(unknown) };
         let was = all.swap_remove(at);
         let next = match was.replied(meant.lease, reply, now) {
-            Step::Moves(next) => next,
+            Step::Moves(next) => *next,
             Step::Stale => return Ok(Heard::Already(Replied::Stale)),
             Step::Known => {
                 let status = was.inbox_status();

@@ -4,13 +4,14 @@
 //! temporary directory, all with the same load and the same sink. Servers are processes of their
 //! own; load and sink are in this one. Absolute figures belong to a machine and an hour, so it is
 //! the ratios that can be compared. [`api`] measures the other half: the answers of the API when
-//! much is stored.
+//! much is stored. [`inbox`] measures those who fetch.
 
 mod api;
 mod child;
 mod figures;
 pub mod floor;
 mod http;
+mod inbox;
 mod letter;
 mod load;
 mod pass;
@@ -48,13 +49,18 @@ pub fn run(asked: &Bench) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let failures = match asked.api {
-        true => {
+    let failures = match (asked.api, asked.inbox) {
+        (_, true) => {
+            let report = runtime.block_on(unless_interrupted(inbox::measure(asked, cores)))?;
+            print(&report, asked.json, |out| inbox::table::print(out, &report))?;
+            report.failures
+        }
+        (true, _) => {
             let report = runtime.block_on(unless_interrupted(api::measure(asked, cores)))?;
             print(&report, asked.json, |out| api::table::print(out, &report))?;
             report.failures
         }
-        false => {
+        (false, false) => {
             let report = runtime.block_on(unless_interrupted(measure(asked, cores)))?;
             print(&report, asked.json, |out| table::print(out, &report))?;
             report.failures

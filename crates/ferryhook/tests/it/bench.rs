@@ -58,6 +58,24 @@ fn a_small_benchmark_of_the_api_asks_for_everything() {
 }
 
 #[test]
+fn a_small_benchmark_of_the_inbox_empties_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(&folder, &["bench", "--inbox", "--json", "--events", "250"], &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", show(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["failures"], serde_json::json!([]));
+    assert_eq!(
+        (&report["ingested"]["events"], &report["fetched"]["events"]),
+        (&250.into(), &250.into())
+    );
+    assert_eq!(report["pages"]["far"], 3);
+    for ratio in [&report["fetchedToIngested"], &report["pages"]["farToFirst"]] {
+        assert!(ratio.as_f64().unwrap() > 0.0, "{report}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "all of it is removed");
+}
+
+#[test]
 fn the_options_of_one_benchmark_are_refused_by_the_other() {
     let folder = tempfile::tempdir().unwrap();
     for asked in [&["bench", "--api", "--stored", "5"][..], &["bench", "--rate", "5"]] {

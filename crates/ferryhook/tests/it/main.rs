@@ -40,6 +40,7 @@ mod hostile;
 mod http2;
 mod idle;
 mod inbox;
+mod inbox_crash;
 mod ingest;
 mod listen;
 mod neighbours;

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use ferryhook_core::key::{Permissions, PlainKey};
 use ferryhook_core::{
-    Account, Connection, Env, Headers, Id, Map, Member, Secret, Source, Timestamp, User, account,
-    connection, member, source, user,
+    Account, Connection, Env, Headers, Id, Key, Map, Member, Secret, Source, Timestamp, User,
+    account, connection, key, member, source, user,
 };
 use ferryhook_store::Store;
 use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
@@ -80,6 +81,29 @@ impl Owner {
         Ok(all)
     }
 
+    /// One that may do everything: a key that may only read, or only write, would be refused half
+    /// of what is asked.
+    pub async fn key(&self, store: &Store, name: &str, env: &Env) -> anyhow::Result<PlainKey> {
+        let plain = PlainKey::generate(env);
+        let key = Key {
+            id: Id::new(env),
+            user_id: self.user,
+            account_id: self.account,
+            name: name.to_owned(),
+            hash: plain.hash(),
+            prefix: plain.prefix(),
+            permissions: Permissions::Admin,
+            operations: None,
+            status: key::Status::Active,
+            last_used_at: None,
+            expires_at: None,
+            created_at: self.now,
+            metadata: None,
+        };
+        store.keys().create(&key).await.context("cannot make a key")?;
+        Ok(plain)
+    }
+
     fn records(&self) -> (User, Account, Member) {
         let user = User {
             id: self.user,
@@ -138,7 +162,7 @@ impl Owner {
     }
 
     /// A source with one connection to the sink, as a user would have it: nothing is turned off.
-    fn way(&self, number: usize, sink: SocketAddr, env: &Env) -> (Source, Connection) {
+    pub fn way(&self, number: usize, sink: SocketAddr, env: &Env) -> (Source, Connection) {
         let source = self.source(&format!("Bench {number}"), env);
         let connection = Connection {
             id: Id::new(env),

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use ferryhook_core::id::{ConnectionId, EventId, SourceId};
-use ferryhook_core::key::{Permissions, PlainKey, Status};
+use ferryhook_core::key::PlainKey;
 use ferryhook_core::replay::{Filter, Selection};
-use ferryhook_core::{Env, Id, Key, Replay, replay};
+use ferryhook_core::{Env, Replay, replay};
 use ferryhook_store::Store;
 use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
 use futures_util::future::try_join_all;
@@ -88,29 +88,10 @@ pub async fn fill(data: &Path, extent: Extent, env: &Env) -> anyhow::Result<Stoc
     Ok(stock)
 }
 
-/// Some that may read and some that may write would be refused half of what they ask; all may do
-/// everything.
 async fn keys(store: &Store, owner: &Owner, env: &Env) -> anyhow::Result<Vec<PlainKey>> {
     let mut keys = Vec::with_capacity(KEYS);
     for number in 0..KEYS {
-        let plain = PlainKey::generate(env);
-        let key = Key {
-            id: Id::new(env),
-            user_id: owner.user,
-            account_id: owner.account,
-            name: format!("Bench {number}"),
-            hash: plain.hash(),
-            prefix: plain.prefix(),
-            permissions: Permissions::Admin,
-            operations: None,
-            status: Status::Active,
-            last_used_at: None,
-            expires_at: None,
-            created_at: owner.now,
-            metadata: None,
-        };
-        store.keys().create(&key).await.context("cannot make a key")?;
-        keys.push(plain);
+        keys.push(owner.key(store, &format!("Bench {number}"), env).await?);
     }
     Ok(keys)
 }
