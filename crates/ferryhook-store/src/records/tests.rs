@@ -91,6 +91,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::plan_count()),
         sample(&samples::audit_head()),
         sample(&samples::alert()),
+        sample(&samples::event_type()),
     ]
 }
 

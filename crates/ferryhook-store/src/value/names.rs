@@ -313,6 +313,13 @@ const NAMES: &[&str] = &[
     "count",
     // The chain of the audit log
     "lineNumber",
+    // Event types
+    "firstSeenAt",
+    "lastSeenAt",
+    "learned",
+    "drifts",
+    "declared",
+    "mismatches",
 ];
 
 #[cfg(test)]
