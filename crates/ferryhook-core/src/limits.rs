@@ -174,7 +174,7 @@ pub const TYPE_DEPTH_MAX: usize = 8;
 pub const TYPE_FIELDS_OF_OBJECT_MAX: usize = 100;
 pub const TYPE_ELEMENTS_LOOKED_AT: usize = 64;
 pub const TYPE_PATHS_SURVEYED_MAX: usize = 1_000;
-pub const TYPE_VALUES_SURVEYED_MAX: usize = 20_000;
+pub const TYPE_VALUES_SURVEYED_MAX: usize = 5_000;
 /// Samples after which what they have in common counts, and samples in a row without a field that
 /// nearly all before had.
 pub const TYPE_SETTLED_SAMPLES: u32 = 30;

@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::event::Status;
+use ferryhook_core::event_type::Mode;
+use ferryhook_core::event_type::declared::Mismatch;
 use ferryhook_core::operational::Quota;
 use ferryhook_core::{Account, Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
@@ -47,6 +49,7 @@ use crate::scripts::Scripts;
 use crate::signals::Signals;
 use crate::tally::Tally;
 use crate::trace::Sink;
+use crate::types::Types;
 use gate::{Admission, Gate};
 
 pub use rehearse::Rehearsed;
@@ -106,6 +109,7 @@ pub(crate) struct Inner {
     pub(crate) gauges: Gauges,
     tally: Tally,
     pub(crate) signals: Signals,
+    pub(crate) types: Types,
 }
 
 struct Watched {
@@ -142,6 +146,7 @@ impl Courier {
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),
             signals: Signals::default(),
+            types: Types::default(),
         }))
     }
 
@@ -164,6 +169,9 @@ impl Courier {
         let signals = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("signals", async move { signals.heed_until(stop).await });
+        let types = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("types", async move { types.learn_until(stop).await });
     }
 
     /// Where the scripts of transforms run.
@@ -194,6 +202,7 @@ impl Courier {
         self.0.tally.flush(&self.0.store).await;
         self.heed_all().await;
         self.flush_calls().await;
+        self.flush_types().await;
         cut
     }
 
@@ -419,6 +428,9 @@ impl HandOver for Courier {
     }
 
     fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
+        if !is_duplicate {
+            self.learn_of(event, route);
+        }
         if self.0.feed.receiver_count() == 0 {
             return;
         }
@@ -431,6 +443,10 @@ impl HandOver for Courier {
             status: event.status,
             is_duplicate,
         });
+    }
+
+    fn mismatched(&self, account: Id<Account>, name: &str, mode: Mode, wrong: Mismatch) {
+        self.0.types.mismatched(account, name, mode, wrong);
     }
 
     fn counted(&self, account: Id<Account>, used: u64, limit: u64) {
