@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::*;
 
-fn refused(schema: Value) -> (String, String) {
-    match Compiled::of(&schema) {
+fn refused(schema: &Value) -> (String, String) {
+    match Compiled::of(schema) {
         Ok(_) => panic!("{schema} was taken"),
         Err(bad) => (bad.pointer, bad.reason),
     }
@@ -59,11 +59,11 @@ fn what_is_no_schema_is_refused_with_its_place() {
         (json!({"$dynamicRef": "#x"}), "/$dynamicRef", "not understood"),
     ];
     for (schema, pointer, reason) in table {
-        let (at, said) = refused(schema.clone());
+        let (at, said) = refused(&schema);
         assert_eq!(at, pointer, "{schema}: {said}");
         assert!(said.contains(reason), "{schema}: {said}");
     }
-    let (_, said) = refused(json!({"description": "x".repeat(limits::SCHEMA_BYTES_MAX)}));
+    let (_, said) = refused(&json!({"description": "x".repeat(limits::SCHEMA_BYTES_MAX)}));
     assert!(said.contains("bytes"), "{said}");
 }
 
@@ -76,7 +76,7 @@ fn what_could_hold_the_door_up_is_refused() {
         json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}}),
         json!({"$defs": {"a": {"properties": {"x": {"$ref": "#/$defs/a"}}}}}),
     ] {
-        let (_, said) = refused(round);
+        let (_, said) = refused(&round);
         assert_eq!(said, "it comes back to itself");
     }
     let twice = |next: usize| {
@@ -85,10 +85,10 @@ fn what_could_hold_the_door_up_is_refused() {
     };
     let mut defs: crate::Map = (0..30).map(|n| (format!("n{n}"), twice(n + 1))).collect();
     defs.insert("n30".to_owned(), json!({"type": "string"}));
-    let (_, said) = refused(json!({"$ref": "#/$defs/n0", "$defs": defs}));
+    let (_, said) = refused(&json!({"$ref": "#/$defs/n0", "$defs": defs}));
     assert!(said.contains("more than"), "{said}");
     let deep = (0..100).fold(json!({}), |inner, _| json!({"not": inner}));
-    let (_, said) = refused(deep);
+    let (_, said) = refused(&deep);
     assert!(said.contains("deeper"), "{said}");
 }
 
