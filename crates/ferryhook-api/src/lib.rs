@@ -54,6 +54,7 @@ pub mod connections;
 pub mod dead_letters;
 pub mod digests;
 pub mod erasures;
+pub mod event_types;
 pub mod events;
 pub mod hooks;
 pub mod inbox;

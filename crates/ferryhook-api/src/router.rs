@@ -26,9 +26,9 @@ use crate::route::Route;
 use crate::works::Works;
 use crate::{
     accounts, activities, analytics, apply, auth, billing, claims, cli_sessions, connections,
-    dead_letters, docs, erasures, events, export, hooks, inbox, invitations, keys, members,
-    notifications, openapi, providers, rejections, replays, request, sources, tokens, usage,
-    whoami,
+    dead_letters, docs, erasures, event_types, events, export, hooks, inbox, invitations, keys,
+    members, notifications, openapi, providers, rejections, replays, request, sources, tokens,
+    usage, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -189,6 +189,11 @@ pub fn routes() -> Vec<Route> {
         patch("/v1/hooks/{hookId}", "hooks.update", Role(Member), "Changes some settings of a hook.", hooks::update),
         delete("/v1/hooks/{hookId}", "hooks.delete", Role(Member), "Deletes a hook.", hooks::delete),
         post("/v1/hooks/{hookId}/rotate-secret", "hooks.rotateSecret", Role(Member), "Changes the secret calls are signed with; both sign for a day.", hooks::rotate_secret),
+        get("/v1/event-types", "eventTypes.list", Role(Viewer), "Lists the types of events that came in or are declared.", event_types::list),
+        get("/v1/event-types/{typeName}", "eventTypes.get", Role(Viewer), "Shows what is known of a type, with the schema its events have in common.", event_types::show),
+        delete("/v1/event-types/{typeName}", "eventTypes.delete", Role(Member), "Forgets a type, and what is declared of it.", event_types::delete),
+        put("/v1/event-types/{typeName}/schema", "eventTypes.declare", Role(Member), "Declares what events of a type must look like.", event_types::declare),
+        delete("/v1/event-types/{typeName}/schema", "eventTypes.withdraw", Role(Member), "Withdraws a declaration.", event_types::withdraw),
         get("/v1/providers", "providers.list", Role(Viewer), "Lists the providers that are known.", providers::list),
 
         get("/v1/accounts", "accounts.list", Person, "Lists the accounts that one is in.", accounts::list),

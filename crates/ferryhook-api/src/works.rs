@@ -93,6 +93,9 @@ pub trait Works: Send + Sync {
     /// The hooks of an account have changed.
     fn hooks_changed(&self, account: Id<Account>) -> Doing<'_, ()>;
 
+    /// Its event types were deleted, or declared otherwise.
+    fn types_changed(&self, _account: Id<Account>) {}
+
     /// Says something to those who look after an account, and to its hooks.
     fn announce<'a>(&'a self, account: Id<Account>, said: &'a Operational) -> Doing<'a, ()>;
 }

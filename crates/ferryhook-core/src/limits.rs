@@ -172,3 +172,34 @@ pub const ALERT_FAILURES_MAX: u32 = 10_000;
 pub const ALERT_WINDOW_MINUTES_MAX: u64 = 7 * 24 * 60;
 /// Faults of an audit log that are told one by one.
 pub const AUDIT_FAULTS_TOLD: usize = 100;
+
+/// Event types that are learned from traffic: of one account, the name of one, the samples that are
+/// all looked at while it is young, and the drifts that are kept.
+pub const TYPES_PER_ACCOUNT_MAX: usize = 1_000;
+pub const TYPE_NAME_BYTES_MAX: usize = 128;
+pub const TYPE_YOUNG_SAMPLES: u32 = 100;
+pub const TYPE_DRIFTS_KEPT: usize = 50;
+/// What is learned of one: paths, their length and depth, the names of one object (with more it is a
+/// map, whose names mean nothing), and the elements of a list that are looked at. A sample is looked
+/// at until so many paths or values.
+pub const TYPE_PATHS_MAX: usize = 300;
+pub const TYPE_PATH_BYTES_MAX: usize = 256;
+pub const TYPE_DEPTH_MAX: usize = 8;
+pub const TYPE_FIELDS_OF_OBJECT_MAX: usize = 100;
+pub const TYPE_ELEMENTS_LOOKED_AT: usize = 64;
+pub const TYPE_PATHS_SURVEYED_MAX: usize = 1_000;
+pub const TYPE_VALUES_SURVEYED_MAX: usize = 5_000;
+/// Samples after which what they have in common counts, and samples in a row without a field that
+/// nearly all before had.
+pub const TYPE_SETTLED_SAMPLES: u32 = 30;
+pub const TYPE_VANISHED_SAMPLES: u32 = 20;
+pub const TYPE_NEARLY_ALL_PERCENT: u64 = 95;
+/// Declared schemas: of one account, and what one may have. To check an event takes at most so many
+/// steps: the parts of the schema times the values of the event. Some mismatches are told, not all.
+pub const DECLARED_PER_ACCOUNT_MAX: usize = 100;
+pub const SCHEMA_BYTES_MAX: usize = 32 * 1024;
+pub const SCHEMA_STEPS_MAX: usize = 1_000;
+pub const SCHEMA_DEPTH_MAX: usize = 64;
+pub const SCHEMA_PATTERN_BYTES_MAX: usize = 256 * 1024;
+pub const SCHEMA_CHECK_STEPS_MAX: usize = 5_000_000;
+pub const MISMATCHES_TOLD: usize = 10;

@@ -5,6 +5,7 @@
 //! such events: that would go on for ever.
 
 mod sayings;
+mod types;
 
 use serde_json::{Value, json};
 
@@ -21,7 +22,8 @@ pub use sayings::{DELIVERY_FAILED, Quota, TYPES, Type};
 pub const PROVIDER: &str = "ferryhook";
 
 /// What the types of these events begin with. A pattern that begins like this means them.
-const FAMILIES: [&str; 6] = ["connection.", "delivery.", "hook.", "plan.", "quota.", "source."];
+const FAMILIES: [&str; 7] =
+    ["connection.", "delivery.", "event_type.", "hook.", "plan.", "quota.", "source."];
 
 /// Whether a pattern of a hook asks for these events and for no others.
 pub fn is_operational(pattern: &str) -> bool {

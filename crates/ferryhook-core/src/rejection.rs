@@ -57,4 +57,6 @@ pub enum Cause {
     Rate,
     Quota,
     Unparsable,
+    /// Not as its type is declared.
+    Schema,
 }

@@ -13,7 +13,8 @@ use crate::id::Identified;
 use crate::{Id, Map, Secret, Timestamp};
 
 pub use gateway::{
-    attempt, claim, connection, delivery, erasure, event, inbox_item, rejection, replay, source,
+    attempt, claim, connection, delivery, erasure, event, event_type, inbox_item, rejection,
+    replay, source,
 };
 pub use people::{
     account, activity, alert, answer, audit_head, data_key, hook, invitation, key, member,

@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::event::Status;
+use ferryhook_core::event_type::Mode;
+use ferryhook_core::event_type::declared::Mismatch;
 use ferryhook_core::operational::Quota;
 use ferryhook_core::{Account, Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
@@ -48,6 +50,7 @@ use crate::scripts::Scripts;
 use crate::signals::Signals;
 use crate::tally::Tally;
 use crate::trace::Sink;
+use crate::types::Types;
 use gate::{Admission, Gate};
 
 pub use rehearse::Rehearsed;
@@ -109,6 +112,7 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     /// Of those who fetch for themselves.
     pub(crate) queues: Queues,
+    pub(crate) types: Types,
 }
 
 struct Watched {
@@ -146,6 +150,7 @@ impl Courier {
             gauges: Gauges::new(),
             signals: Signals::default(),
             queues: Queues::default(),
+            types: Types::default(),
         }))
     }
 
@@ -168,6 +173,9 @@ impl Courier {
         let signals = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("signals", async move { signals.heed_until(stop).await });
+        let types = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn("types", async move { types.learn_until(stop).await });
     }
 
     /// Where the scripts of transforms run.
@@ -198,6 +206,7 @@ impl Courier {
         self.0.tally.flush(&self.0.store).await;
         self.heed_all().await;
         self.flush_calls().await;
+        self.flush_types().await;
         cut
     }
 
@@ -429,6 +438,9 @@ impl HandOver for Courier {
     }
 
     fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {
+        if !is_duplicate {
+            self.learn_of(event, route);
+        }
         if self.0.feed.receiver_count() == 0 {
             return;
         }
@@ -441,6 +453,10 @@ impl HandOver for Courier {
             status: event.status,
             is_duplicate,
         });
+    }
+
+    fn mismatched(&self, account: Id<Account>, name: &str, mode: Mode, wrong: Mismatch) {
+        self.0.types.mismatched(account, name, mode, wrong);
     }
 
     fn counted(&self, account: Id<Account>, used: u64, limit: u64) {

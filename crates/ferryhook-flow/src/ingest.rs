@@ -8,6 +8,7 @@ pub mod address;
 mod adopted;
 mod answer;
 mod body;
+mod declared;
 mod fetched;
 mod letter;
 pub mod limits;
@@ -36,6 +37,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use ferryhook_core::event_type::Mode;
+use ferryhook_core::event_type::declared::Mismatch;
 use ferryhook_core::hops::{self, Hops};
 use ferryhook_core::{
     Account, Delivery, Env, Event, Headers, Id, Rejection, Source, Timestamp, account, event,
@@ -84,6 +87,9 @@ pub trait HandOver: Send + Sync {
 
     /// Told of every event first, copies and those that nobody takes included.
     fn heard(&self, _event: &Event, _route: &Route, _is_duplicate: bool) {}
+
+    /// An event was refused because it is not as its type is declared.
+    fn mismatched(&self, _account: Id<Account>, _name: &str, _mode: Mode, _wrong: Mismatch) {}
 
     /// So much of what its plan has for a month is spoken for.
     fn counted(&self, _account: Id<Account>, _used: u64, _limit: u64) {}

@@ -6,9 +6,10 @@
 //! (`parcel`); which delivery goes next (`lanes`, with the `terms` of each connection); the one
 //! who carries it ([`courier`]), in the `shape` that a transform gave it ([`scripts`]), with the
 //! `credentials` that its destination wants, through an `attempt`, to an address or to one of the
-//! [`listeners`]; what sends it once more
-//! ([`replay`], [`dead_letters`]), where it waits for those who fetch it themselves (`inbox`) and what makes it gone for good ([`erase`]); the periodic look for what
-//! nobody has in hand (`sweep`); what people are told of it (`signals`); and for people why all of this happened ([`explain`]). None of it
+//! [`listeners`]; where it waits for those who fetch it themselves (`inbox`); what sends it once
+//! more ([`replay`], [`dead_letters`]) and what makes it gone for good ([`erase`]); the periodic
+//! look for what nobody has in hand (`sweep`); what is learned of its type (`types`); what people
+//! are told of it (`signals`); and for people why all of this happened ([`explain`]). None of it
 //! manages anything: sources and connections are made in `ferryhook-api`, and the two meet in the
 //! store.
 
@@ -41,6 +42,7 @@ mod moment;
 mod shards;
 mod tally;
 pub mod trace;
+mod types;
 mod writes;
 
 #[cfg(test)]
@@ -51,6 +53,6 @@ pub use feed::Happening;
 pub use ingest::{HandOver, Ingest};
 pub use listeners::{NoRoom, Reader};
 pub use replay::{ReplayError, Replayed};
-pub use routes::{Route, Routes, Way};
+pub use routes::{Declarations, Route, Routes, Way};
 pub use signals::Alarm;
 pub use tally::Tally;

@@ -147,6 +147,15 @@ pub const TALLIES_MAX: usize = 64 * 1024;
 pub const USERS_COUNTED_MAX: usize = 200;
 /// Sources of an account that are told apart when the active ones of a day are counted.
 pub const ACTIVE_SOURCES_MAX: usize = 10_000;
+/// How often event types are written, the samples that are taken of one meanwhile, as long as it is
+/// young and later, what one may have, and what all that wait may have together.
+pub const TYPES_FLUSH_EVERY: Duration = Duration::from_secs(2);
+pub const TYPE_SAMPLES_YOUNG: usize = 32;
+pub const TYPE_SAMPLES: usize = 3;
+pub const TYPE_SAMPLE_BYTES_MAX: usize = 64 * 1024;
+pub const TYPE_SAMPLES_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Accounts whose types are known by heart.
+pub const TYPE_CATALOGUES_MAX: usize = 4096;
 /// Outcomes that wait to be counted for alerts, and connections whose alerts are known by heart.
 pub const SIGNALS_MAX: usize = 16 * 1024;
 pub const CONNECTIONS_KNOWN_MAX: usize = 64 * 1024;

@@ -5,6 +5,7 @@
 //! once a minute while it is used, and may be forgotten at any time. It decides nothing.
 
 mod cache;
+mod declared;
 mod load;
 mod proof;
 mod reading;
@@ -22,6 +23,7 @@ use tokio::sync::oneshot;
 
 use cache::{Cache, Found};
 
+pub use declared::{Declaration, Declarations};
 pub use proof::Proof;
 pub use reading::Reading;
 pub use way::Way;
@@ -57,6 +59,8 @@ pub struct Route {
     pub account_status: account::Status,
     /// Until then what arrives may be a copy of something that was erased.
     pub erased_until: Option<Timestamp>,
+    /// What its owner says events must look like.
+    pub declared: Arc<Declarations>,
     /// Its connections, without those that are deleted; the paused ones hold what they get.
     pub ways: Vec<Arc<Way>>,
 }
@@ -113,6 +117,7 @@ struct Inner {
     env: Env,
     tasks: Tasks,
     cache: Cache,
+    declared: declared::Shared,
     /// Who waits for which load. One runs for a source, whoever asks meanwhile waits for it.
     loads: Mutex<HashMap<Id<Source>, Load>>,
 }
@@ -126,8 +131,8 @@ struct Load {
 
 impl Routes {
     pub fn new(store: Store, env: Env, tasks: Tasks) -> Self {
-        let cache = Cache::default();
-        Self(Arc::new(Inner { store, env, tasks, cache, loads: Mutex::default() }))
+        let (cache, declared) = (Cache::default(), declared::Shared::default());
+        Self(Arc::new(Inner { store, env, tasks, cache, declared, loads: Mutex::default() }))
     }
 
     /// The route of a source, or `None` for an id that names none or a deleted one.
@@ -195,7 +200,8 @@ impl Inner {
         let mut end = Cleared { inner: self, id, is_open: true };
         loop {
             let before = self.cache.peek(id);
-            let loaded = load::route(&self.store, id, before.as_deref(), self.env.now()).await;
+            let (before, now) = (before.as_deref(), self.env.now());
+            let loaded = load::route(&self.store, id, before, &self.declared, now).await;
             let mut loads = self.loads();
             if let Some(load) = loads.get_mut(&id).filter(|load| load.outdated) {
                 load.outdated = false; // what was read may be what it was before

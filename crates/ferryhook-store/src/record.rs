@@ -53,10 +53,11 @@ pub enum Kind {
     Alert = 31,
     Subscription = 32,
     PlanCount = 33,
+    EventType = 34,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 33] = [
+    pub const ALL: [Kind; 34] = [
         Kind::User,
         Kind::Source,
         Kind::Connection,
@@ -90,6 +91,7 @@ impl Kind {
         Kind::Alert,
         Kind::Subscription,
         Kind::PlanCount,
+        Kind::EventType,
     ];
 
     pub fn from_number(number: u8) -> Option<Self> {
@@ -135,6 +137,7 @@ impl Kind {
             Self::PlanCount => "plan count",
             Self::AuditHead => "audit head",
             Self::Alert => "alert",
+            Self::EventType => "event type",
         }
     }
 
@@ -142,7 +145,7 @@ impl Kind {
         match self {
             Self::User | Self::Source | Self::Connection | Self::Key | Self::Unique => Table::Main,
             Self::Answer | Self::Session | Self::Ticket | Self::TokenKey => Table::Main,
-            Self::Invitation | Self::Erasure | Self::DataKey => Table::Main,
+            Self::Invitation | Self::Erasure | Self::DataKey | Self::EventType => Table::Main,
             Self::Rollup | Self::AuditHead | Self::Alert | Self::Subscription | Self::PlanCount => {
                 Table::Main
             }

@@ -27,6 +27,7 @@ pub(crate) mod data_key;
 pub(crate) mod delivery;
 pub(crate) mod erasure;
 pub(crate) mod event;
+pub(crate) mod event_type;
 pub(crate) mod hook;
 pub(crate) mod invitation;
 pub(crate) mod key;

@@ -18,9 +18,9 @@ use crate::query::{Page, Query};
 use crate::record::{Record, Secrets, Stored};
 use crate::repositories::{
     Accounts, Activities, Alerts, Answers, Attempts, Connections, DataKeys, Deliveries, Erasures,
-    Events, Hooks, Inbox, Installation, Invitations, Keys, Ledger, Members, Notifications,
-    OauthStates, PlanCounts, Plans, Rejections, Replays, Rollups, Runs, Schedules, Sessions,
-    Sources, Subscriptions, Tickets, TokenKeys, UsageDays, Users,
+    EventTypes, Events, Hooks, Inbox, Installation, Invitations, Keys, Ledger, Members,
+    Notifications, OauthStates, PlanCounts, Plans, Rejections, Replays, Rollups, Runs, Schedules,
+    Sessions, Sources, Subscriptions, Tickets, TokenKeys, UsageDays, Users,
 };
 use crate::vault::{self, Vault};
 
@@ -115,6 +115,10 @@ impl Store {
 
     pub fn plan_counts(&self) -> PlanCounts<'_> {
         PlanCounts(self)
+    }
+
+    pub fn event_types(&self) -> EventTypes<'_> {
+        EventTypes(self)
     }
 
     pub fn rollups(&self) -> Rollups<'_> {

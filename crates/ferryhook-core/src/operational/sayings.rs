@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Operational;
+use super::{Operational, types};
+use crate::event_type::Mode;
 use crate::notification::NotificationType;
 use crate::{Alert, Hook, Map, Timestamp};
 
@@ -29,7 +30,7 @@ const QUOTA_WARNING: &str = "quota.warning";
 const QUOTA_REACHED: &str = "quota.reached";
 const PLAN_CHANGED: &str = "plan.changed";
 
-pub const TYPES: [Type; 7] = [
+pub const TYPES: [Type; 10] = [
     Type {
         name: DELIVERY_FAILED,
         summary: "Deliveries over a connection fail.",
@@ -89,10 +90,25 @@ pub const TYPES: [Type; 7] = [
         summary: "The account has another plan.",
         sample: || Operational::plan_changed("free", "pro"),
     },
+    Type {
+        name: types::DRIFTED,
+        summary: "Events of a type look different from those before.",
+        sample: || Operational::type_drifted("order.paid", &types::pretended()),
+    },
+    Type {
+        name: types::MISMATCHED,
+        summary: "An event is not as its type is declared.",
+        sample: || Operational::type_mismatched("order.paid", Mode::Warn, "/amount", "is required"),
+    },
+    Type {
+        name: types::FULL,
+        summary: "There are more event types than are learned.",
+        sample: || Operational::types_full(1_000),
+    },
 ];
 
 const SUBJECT: &str = "conn_0000000000000000";
-const PRETENDED: i64 = 1_767_225_600;
+pub(super) const PRETENDED: i64 = 1_767_225_600;
 
 /// Something that is counted and bounded by a plan.
 #[derive(Debug, Clone, Copy)]
@@ -219,7 +235,7 @@ fn delivery(alert: &Alert) -> Map {
     data
 }
 
-fn map(value: Value) -> Map {
+pub(super) fn map(value: Value) -> Map {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),

@@ -4,10 +4,11 @@ use serde_json::json;
 
 use super::{CREATED, EXPIRES, UPDATED, id, map, secret, text};
 use crate::delivery::{Lane, State};
+use crate::event_type::{Declared, Mode};
 use crate::secret::Previous;
 use crate::{
-    Attempt, Claim, Connection, Delivery, Erasure, Event, Headers, Rejection, Replay, Source,
-    claim, connection, erasure, event, inbox, rejection, replay, source,
+    Attempt, Claim, Connection, Delivery, Erasure, Event, EventType, Headers, Rejection, Replay,
+    Source, claim, connection, erasure, event, inbox, rejection, replay, source,
 };
 
 pub fn source() -> Source {
@@ -238,4 +239,24 @@ pub fn claim() -> Claim {
         fencing_token: Some(7),
         lease_until: Some(UPDATED),
     }
+}
+
+/// With drifts, and a declaration.
+pub fn event_type() -> EventType {
+    let mut known = EventType::new(id("acc_0000000000000001"), "order.paid");
+    known.count(42, CREATED);
+    let older = json!({ "number": 7, "lines": [{ "sku": "a", "price": 1.25 }], "note": null });
+    for _ in 0..40 {
+        known.learn(&older, event().id, CREATED);
+    }
+    let newer = json!({ "number": "7", "lines": [], "note": "n", "by": { "name": "Ada" } });
+    known.learn(&newer, event().id, UPDATED);
+    known.declared = Some(Declared {
+        schema: r#"{"type":"object","required":["number"]}"#.to_owned(),
+        mode: Mode::Warn,
+        declared_at: CREATED,
+        told_at: Some(UPDATED),
+    });
+    known.mismatches = 3;
+    known
 }

@@ -285,6 +285,15 @@ fn a_rollup() {
 }
 
 #[test]
+fn an_event_type() {
+    stored(
+        &event_type(),
+        "accountId S, eventType S, firstSeenAt? S(iso), lastSeenAt? S(iso), count? N, learned? M, \
+         drifts? L, declared? M, mismatches? N",
+    );
+}
+
+#[test]
 fn a_plan_count() {
     stored(&plan_count(), "accountId S, counted S, month? S, count N, ttl? N(s)");
 }

@@ -40,6 +40,12 @@ impl Courier {
         self.pump();
     }
 
+    /// The event types of an account were deleted, or declared otherwise.
+    pub fn types_changed(&self, account: Id<Account>) {
+        self.0.types.forget(account);
+        self.0.routes.forget_of(account);
+    }
+
     /// The hooks of an account changed.
     pub async fn hooks_changed(&self, account: Id<Account>) {
         self.0.routes.forget_of(account);

@@ -135,7 +135,9 @@ impl Letter {
     ) -> Rejection {
         // Only what could not be understood or proven was read to its end.
         let (body, body_truncated) = match refusal {
-            Refusal::Unparsable { body, .. } | Refusal::Unproven { body, .. } => {
+            Refusal::Unparsable { body, .. }
+            | Refusal::Unproven { body, .. }
+            | Refusal::NotAsDeclared { body, .. } => {
                 let body = body.clone();
                 match self.event_bytes(&body.clone().into()) <= limits::EVENT_BYTES_MAX {
                     true => (body, false),

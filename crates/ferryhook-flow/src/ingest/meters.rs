@@ -21,6 +21,7 @@ pub(super) enum Outcome {
     TooLarge,
     TooSlow,
     Malformed,
+    NotAsDeclared,
     OverRate,
     OverQuota,
     Crowded,
@@ -29,7 +30,7 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    const ALL: [(Outcome, &'static str); 17] = [
+    const ALL: [(Outcome, &'static str); 18] = [
         (Outcome::Accepted, "accepted"),
         (Outcome::Held, "held"),
         (Outcome::Duplicate, "duplicate"),
@@ -42,6 +43,7 @@ impl Outcome {
         (Outcome::TooLarge, "too_large"),
         (Outcome::TooSlow, "too_slow"),
         (Outcome::Malformed, "malformed"),
+        (Outcome::NotAsDeclared, "not_as_declared"),
         (Outcome::OverRate, "over_rate"),
         (Outcome::OverQuota, "over_quota"),
         (Outcome::Crowded, "crowded"),
@@ -59,6 +61,7 @@ impl From<&Refusal> for Outcome {
             Refusal::TooLarge { .. } | Refusal::DoesNotFit => Self::TooLarge,
             Refusal::TooSlow => Self::TooSlow,
             Refusal::BrokenOff | Refusal::Unparsable { .. } => Self::Malformed,
+            Refusal::NotAsDeclared { .. } => Self::NotAsDeclared,
             Refusal::Unproven { .. } => Self::Unproven,
             Refusal::OverRate(_) => Self::OverRate,
             Refusal::OverQuota { .. } => Self::OverQuota,

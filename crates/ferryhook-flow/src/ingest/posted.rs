@@ -13,6 +13,7 @@ use ferryhook_core::{Body, Event, Headers, Id, Source, Timestamp, account, sourc
 use ferryhook_net::problem::Code;
 use ferryhook_store::repositories::{Accepted, Arrival};
 
+use super::declared::Sifted;
 use super::quota::Grant;
 use super::refusal::Refusal;
 use super::{Door, Ingest, adopted, content_bytes, fitting, unpack};
@@ -32,12 +33,15 @@ pub struct Declined {
     pub code: Code,
     pub detail: String,
     pub wait_seconds: Option<u64>,
+    /// Where it is wrong, as JSON pointers into what was posted, and why.
+    pub errors: Vec<(String, String)>,
 }
 
 impl From<&Refusal> for Declined {
     fn from(refusal: &Refusal) -> Self {
         let detail = refusal.detail().into_owned();
-        Self { code: refusal.code(), detail, wait_seconds: refusal.retry_after_seconds() }
+        let wait_seconds = refusal.retry_after_seconds();
+        Self { code: refusal.code(), detail, wait_seconds, errors: Vec::new() }
     }
 }
 
@@ -67,6 +71,10 @@ impl Door {
         if route.account_status != account::Status::Active {
             return Err(Refusal::Suspended);
         }
+        let (posted, refused) = Sifted::of(self, &route, posted).parts();
+        if posted.is_empty() {
+            return Ok(Sifted::join(refused, Vec::new()));
+        }
         self.within_rate(&route)?;
         let grant = self.within_quota(&route, posted.len() as u64).await?;
         let now = self.env.now();
@@ -86,7 +94,7 @@ impl Door {
         let (filed, route) = adopted::to_its_end(&self.tasks, work).await;
         self.let_others_go_first(&route).await;
         self.meters.note_bytes(bytes);
-        Ok(filed)
+        Ok(Sifted::join(refused, filed))
     }
 
     /// As many with one commit as fit into it. Where one of them is too large for an item, which

@@ -59,7 +59,8 @@ impl Ingest {
         let rejections = door.store.rejections();
         let found = rejections.find(rejection.source_id, rejection.rejected_at, id).await?;
         let rejection = found.ok_or(NotReadmitted::Gone(id))?;
-        let is_whole = matches!(rejection.cause, Cause::Signature | Cause::Unparsable);
+        let is_whole =
+            matches!(rejection.cause, Cause::Signature | Cause::Unparsable | Cause::Schema);
         if !is_whole || rejection.body_truncated {
             return Err(NotReadmitted::Incomplete(id));
         }

@@ -39,6 +39,11 @@ pub(super) enum Refusal {
         reason: String,
         body: Bytes,
     },
+    /// Its owner has declared its type otherwise.
+    NotAsDeclared {
+        detail: String,
+        body: Bytes,
+    },
     /// What would prove it is somewhere that does not answer now.
     ProofAway,
     Crowded,
@@ -54,7 +59,9 @@ impl Refusal {
             Self::Loop => Code::LoopDetected,
             Self::TooLarge { .. } | Self::DoesNotFit => Code::PayloadTooLarge,
             Self::TooSlow => Code::RequestTimeout,
-            Self::BrokenOff | Self::Unparsable { .. } => Code::Validation,
+            Self::BrokenOff | Self::Unparsable { .. } | Self::NotAsDeclared { .. } => {
+                Code::Validation
+            }
             Self::Unproven { .. } => Code::Unauthorized,
             Self::OverRate(_) => Code::RateLimited,
             Self::OverQuota { policy: OverQuota::Wait, .. } => Code::QuotaExceeded,
@@ -82,7 +89,9 @@ impl Refusal {
                 format!("This source takes {} events a minute.", standing.limit).into()
             }
             Self::OverQuota { .. } => "The account has used up this month's events.".into(),
-            Self::Unparsable { detail, .. } => detail.as_str().into(),
+            Self::Unparsable { detail, .. } | Self::NotAsDeclared { detail, .. } => {
+                detail.as_str().into()
+            }
             // How close a forgery came is nobody's business but the owner's.
             Self::Unproven { .. } => "The signature of this request does not hold.".into(),
             Self::ProofAway => "The sender's certificate cannot be fetched now.".into(),
@@ -123,6 +132,7 @@ impl Refusal {
             Self::OverQuota { .. } => Some(Cause::Quota),
             Self::Unparsable { .. } => Some(Cause::Unparsable),
             Self::Unproven { .. } => Some(Cause::Signature),
+            Self::NotAsDeclared { .. } => Some(Cause::Schema),
             _ => None,
         }
     }

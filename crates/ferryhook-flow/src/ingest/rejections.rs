@@ -74,7 +74,7 @@ impl Rejections {
             *kept = Kept { minute, ..Kept::default() };
         }
         let (count, most) = match cause {
-            Cause::Signature | Cause::Unparsable => {
+            Cause::Signature | Cause::Unparsable | Cause::Schema => {
                 (&mut kept.whole, limits::REJECTIONS_WHOLE_PER_MINUTE)
             }
             Cause::TooLarge | Cause::Rate | Cause::Quota => {

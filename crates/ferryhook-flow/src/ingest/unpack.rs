@@ -11,7 +11,7 @@ use ferryhook_store::repositories::Arrival;
 use super::letter::Letter;
 use super::refusal::Refusal;
 use super::room::Place;
-use super::{Door, limits};
+use super::{Door, declared, limits};
 use crate::routes::Route;
 
 pub(super) fn arrivals(
@@ -22,17 +22,20 @@ pub(super) fn arrivals(
     now: Timestamp,
     place: &mut Place,
 ) -> Result<Vec<Arrival>, Refusal> {
+    let whole = body.clone();
     let body = Body::from(body);
     let parts = route.reading.split.parts(letter.content_type.as_deref(), &body);
     let unpacking = Unpacking { door, route, now };
-    match parts {
-        Ok(None) => Ok(vec![unpacking.one(letter, body)?]),
-        Ok(Some(parts)) => unpacking.several(letter, parts, place),
+    let arrivals = match parts {
+        Ok(None) => vec![unpacking.one(letter, body)?],
+        Ok(Some(parts)) => unpacking.several(letter, parts, place)?,
         Err(error) => {
             let detail = format!("This source takes lists of events, but {error}.");
-            Err(Refusal::Unparsable { detail, body: body.into_bytes() })
+            return Err(Refusal::Unparsable { detail, body: whole });
         }
-    }
+    };
+    declared::check(door, route, &arrivals, &whole)?;
+    Ok(arrivals)
 }
 
 /// A request that does not prove who sent it, kept whole for its owner to see. It claims nothing:

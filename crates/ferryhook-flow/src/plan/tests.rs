@@ -11,6 +11,7 @@ fn route(connections: impl IntoIterator<Item = Connection>) -> Route {
     Route {
         plan: Allowance::default(),
         erased_until: None,
+        declared: Arc::default(),
         account_status: account::Status::Active,
         reading: Reading::new(&source),
         proof: Proof::new(&source),

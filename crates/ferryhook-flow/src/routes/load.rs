@@ -6,6 +6,7 @@ use ferryhook_core::limits::HOOKS_PER_ACCOUNT_MAX;
 use ferryhook_core::{Account, Connection, Id, Source, Timestamp, account, inbox, source};
 use ferryhook_store::{Slice, Store, StoreError};
 
+use super::declared::Shared;
 use super::{Allowance, Proof, Reading, Route, Way, limits};
 
 /// `None` when there is no such source, or when it is deleted. `before` is what was read the last
@@ -14,6 +15,7 @@ pub(super) async fn route(
     store: &Store,
     id: Id<Source>,
     before: Option<&Route>,
+    declared: &Shared,
     now: Timestamp,
 ) -> Result<Option<Arc<Route>>, StoreError> {
     let found = store.sources().find(id).await?.map(|found| found.record);
@@ -46,8 +48,17 @@ pub(super) async fn route(
         _ => Proof::new(&source),
     };
     let erased_until = store.ledger().erased_until(id).await?;
-    let route = Route { source, reading, proof, plan, account_status, erased_until, ways };
-    Ok(Some(Arc::new(route)))
+    let declared = declared.load(store, source.account_id).await?;
+    Ok(Some(Arc::new(Route {
+        source,
+        reading,
+        proof,
+        plan,
+        account_status,
+        erased_until,
+        declared,
+        ways,
+    })))
 }
 
 /// An owner without a plan has no limits: nobody's event is refused for a gap in our own tables.

@@ -91,6 +91,7 @@ fn full() -> Vec<Sample> {
         sample(&samples::plan_count()),
         sample(&samples::audit_head()),
         sample(&samples::alert()),
+        sample(&samples::event_type()),
     ]
 }
 
@@ -393,6 +394,7 @@ fn keys_are_those_the_tables_document() {
             "PLAN#acc_0000000000000001 events#2026-01",
             "ACC#acc_0000000000000001 AUDIT",
             "ACC#acc_0000000000000001 ALERT#conn_0000000000000001",
+            "ACC#acc_0000000000000001 TYPE#order.paid",
         ]
     );
 }
@@ -447,6 +449,7 @@ fn index_keys_are_those_the_tables_document() {
             "SourceOrConnectionById ERASURES era_-OhqqeV-00000001",
             "SourceOrConnectionById AUDITS acc_0000000000000001",
             "SourceOrConnectionById ALERTS acc_0000000000000001#conn_0000000000000001",
+            "SourceOrConnectionById DECLARED#acc_0000000000000001 order.paid",
         ]
     );
 }

@@ -317,6 +317,13 @@ const NAMES: &[&str] = &[
     "inbox",
     "group",
     "leasesMax",
+    // Event types
+    "firstSeenAt",
+    "lastSeenAt",
+    "learned",
+    "drifts",
+    "declared",
+    "mismatches",
 ];
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod billing;
 mod chain;
 mod counts;
 mod erasures;
+mod event_types;
 mod gateway;
 mod inbox;
 mod ledger;
@@ -357,6 +358,11 @@ macro_rules! conformance {
                     an_answer_is_kept_for_a_day,
                     an_answer_at_the_bound_is_kept_and_one_above_is_not,
                     of_many_who_ask_at_once_one_does_it,
+                ;
+                event_types:
+                    event_types_are_counted_without_reading,
+                    an_event_type_is_learned_once,
+                    event_types_are_listed_by_account_and_declaration,
                 ;
                 counts:
                     rollups_are_begun_and_added_to,

@@ -135,6 +135,7 @@ fn word(cause: Cause) -> String {
         Cause::Rate => "rate",
         Cause::Quota => "quota",
         Cause::Unparsable => "unparsable",
+        Cause::Schema => "schema",
     }
     .to_owned()
 }

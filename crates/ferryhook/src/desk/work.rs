@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use ferryhook_api::problem::Problem;
+use ferryhook_api::problem::{FieldError, Problem};
 use ferryhook_api::replays::What;
 use ferryhook_api::works::{Doing, Filed, Refusal, Rehearsed, Works};
 use ferryhook_core::event::Status;
@@ -191,6 +191,13 @@ impl Works for Desk {
         .boxed()
     }
 
+    fn types_changed(&self, account: Id<Account>) {
+        match &self.courier {
+            Some(courier) => courier.types_changed(account),
+            None => self.routes.forget_of(account),
+        }
+    }
+
     fn announce<'a>(&'a self, account: Id<Account>, said: &'a Operational) -> Doing<'a, ()> {
         async move {
             match &self.courier {
@@ -213,8 +220,9 @@ fn told(filed: ingest::Filed) -> Filed {
     }
 }
 
-fn problem(Declined { code, detail, wait_seconds }: Declined) -> Problem {
-    let problem = Problem::new(code, detail);
+fn problem(Declined { code, detail, wait_seconds, errors }: Declined) -> Problem {
+    let errors = errors.into_iter().map(|(pointer, message)| FieldError { pointer, message });
+    let problem = Problem::new(code, detail).with_errors(errors.collect());
     match wait_seconds {
         Some(seconds) => problem.after(seconds),
         None => problem,

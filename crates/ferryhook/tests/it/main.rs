@@ -35,6 +35,7 @@ mod destinations;
 mod dev;
 mod durable;
 mod erase;
+mod event_types;
 mod health;
 mod hostile;
 mod http2;

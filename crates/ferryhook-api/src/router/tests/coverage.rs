@@ -40,6 +40,8 @@ fn prefix(noun: &str) -> &'static str {
         "cliSessionId" => "lsn_",
         "hooks" | "hookId" => "hook_",
         "notifications" | "notificationId" => "ntf_",
+        // A name, which can be anything.
+        "typeName" => "type.n",
         other => panic!("say what an id of {other} looks like, so that its routes are tested"),
     }
 }

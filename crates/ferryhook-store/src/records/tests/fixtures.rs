@@ -99,6 +99,7 @@ fn read(row: Row) -> Result<(), StoreError> {
         Kind::PlanCount => as_a::<ferryhook_core::PlanCount>(row),
         Kind::AuditHead => as_a::<ferryhook_core::AuditHead>(row),
         Kind::Alert => as_a::<ferryhook_core::Alert>(row),
+        Kind::EventType => as_a::<ferryhook_core::EventType>(row),
     }
 }
 
