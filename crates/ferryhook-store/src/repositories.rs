@@ -56,7 +56,7 @@ pub use connections::Connections;
 pub use data_keys::DataKeys;
 pub use deliveries::{Begun, Deliveries};
 pub use erasures::Erasures;
-pub use events::{Accepted, Arrival, Events};
+pub use events::{Accepted, Arrival, EventChange, EventChanges, Events, ToldChange};
 pub use hooks::Hooks;
 pub use installation::{Installation, Owned};
 pub use invitations::{Invitations, InviteError, JoinError};
