@@ -127,11 +127,11 @@ pub async fn stream(
     let message = |told| match told {
         Told::Errand(errand) => Message {
             name: "request",
-            id: Some(errand.number),
-            data: CliMessage::Request(Box::new((*errand).into())),
+            id: Some(errand.number.to_string()),
+            data: Some(CliMessage::Request(Box::new((*errand).into()))),
         },
         Told::End(why) => {
-            let data = CliMessage::End(CliEnd { reason: why.into() });
+            let data = Some(CliMessage::End(CliEnd { reason: why.into() }));
             Message { name: "end", id: None, data }
         }
     };

@@ -66,6 +66,7 @@ pub mod providers;
 pub mod rejections;
 pub mod replays;
 pub mod sources;
+pub mod stream;
 pub mod usage;
 pub mod whoami;
 

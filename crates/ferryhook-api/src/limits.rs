@@ -37,6 +37,12 @@ pub const REASONS_MAX: usize = 20;
 pub const CLI_RESULTS_MAX: usize = 100;
 pub const CLI_HEADERS_MAX: usize = 100;
 
+/// Streams of changes that an account reads at a time, the changes that one reads at once, and
+/// the sources of which one remembers whose they are.
+pub const STREAMS_PER_ACCOUNT_MAX: usize = 16;
+pub const CHANGES_PER_PAGE: usize = 100;
+pub const STREAM_SOURCES_KEPT: usize = 10_000;
+
 /// The key of a consumer's claim, how long it may be held, and how long it is remembered.
 pub const CLAIM_KEY_BYTES_MAX: usize = 512;
 pub const CLAIM_LEASE_SECONDS_MAX: u32 = 12 * 60 * 60;

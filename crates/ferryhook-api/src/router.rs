@@ -27,8 +27,8 @@ use crate::works::Works;
 use crate::{
     accounts, activities, analytics, apply, auth, billing, claims, cli_sessions, connections,
     dead_letters, docs, erasures, event_types, events, export, hooks, inbox, invitations, keys,
-    members, notifications, openapi, providers, rejections, replays, request, sources, tokens,
-    usage, whoami,
+    members, notifications, openapi, providers, rejections, replays, request, sources, stream,
+    tokens, usage, whoami,
 };
 
 /// Rung after each change of a source or its connections.
@@ -61,6 +61,8 @@ pub struct App {
     pub waiters: Waiters,
     /// Held while something is made of which there may be only so many.
     pub turns: Arc<Mutex<()>>,
+    /// Who reads the stream of changes.
+    pub streams: stream::Seats,
 }
 
 /// What the operator has decided.
@@ -74,6 +76,8 @@ pub struct Settings {
     pub trusted: Trusted,
     /// Whoever has it may see the metrics; without one nobody does.
     pub metrics_token: Option<Secret>,
+    /// Where the tables are, if they are in the cloud.
+    pub region: Option<String>,
 }
 
 /// The table: address, name, who may, what it does, and the function that does it.
@@ -139,6 +143,7 @@ pub fn routes() -> Vec<Route> {
         post("/v1/events", "events.post", Role(Member), "Takes in one event of an app, or up to 500.", events::post::post).at_the_door(),
         get("/v1/events", "events.list", Role(Viewer), "Lists the events of the account.", events::list_all),
         post("/v1/events/replay", "replays.create", Role(Member), "Sends many events again, or counts them first.", replays::replay_many),
+        get("/v1/stream", stream::STREAM, Role(Viewer), "Tells every change of the account's events as it happens.", stream::read),
         get("/v1/events/{eventId}", "events.get", Role(Viewer), "Shows an event with its deliveries and attempts.", events::show),
         get("/v1/events/{eventId}/body", "events.body", Role(Viewer), "Gives out the bytes an event brought.", events::download),
         get("/v1/events/{eventId}/explain", "events.explain", Role(Viewer), "Explains why an event went where it went.", events::show_explanation),

@@ -21,6 +21,7 @@ use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
+use crate::stream::Seats;
 use crate::visit::Visit;
 use crate::works::Nobody;
 use crate::{App, Readiness, health, router};
@@ -92,10 +93,18 @@ fn app_over(env: Env, store: Store) -> App {
         tasks,
         works: Arc::new(Nobody),
         turns: Arc::default(),
+        streams: streams_that_end(),
         listening: Arc::new(Nobody),
         fetching: Arc::new(Nobody),
         waiters: Default::default(),
     }
+}
+
+/// At once: an answer is read to its end here.
+fn streams_that_end() -> Seats {
+    let streams = Seats::default();
+    streams.close();
+    streams
 }
 
 /// Open to everybody, with a mailbox to look into.

@@ -1,8 +1,8 @@
 //! The waist of the store: what an engine must do, and nothing else.
 //!
 //! Everything above (records, repositories) is written once against these methods. A new engine
-//! implements the first three and passes the conformance suite; the fourth is for engines whose
-//! deletions leave something behind.
+//! implements them and passes the conformance suite; the last is only for engines whose deletions
+//! leave something behind.
 
 use std::fmt;
 
@@ -10,6 +10,7 @@ use futures_util::future::BoxFuture;
 
 use crate::StoreError;
 use crate::batch::{Batch, Durability};
+use crate::changes::{Changes, ChangesError, Place, Wanted};
 use crate::key::Key;
 use crate::query::{Page, Query};
 use crate::record::Kind;
@@ -32,6 +33,17 @@ pub trait Engine: Send + Sync + fmt::Debug {
 
     /// Does all of the batch or nothing.
     fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()>;
+
+    /// What was written behind a place, in the order it was written. Only what no crash takes back,
+    /// and nothing that has expired. Of tables that have a [stream](crate::tables::TableShape).
+    fn changes<'a>(&'a self, _: &'a Wanted) -> Answer<'a, Changes> {
+        Box::pin(async { Err(ChangesError::NotKept.into()) })
+    }
+
+    /// Waits until there may be something behind a place at which [changes](Self::changes) ended.
+    fn changed<'a>(&'a self, _: &'a Place) -> Answer<'a, ()> {
+        Box::pin(std::future::pending())
+    }
 
     /// Makes sure that nothing is left of what [erasing](Batch::erasing) batches have deleted
     /// before the call, not even among what nobody can read any more. May take long, and others

@@ -1,6 +1,7 @@
 //! What can go wrong in the store, in words a caller can act on.
 
 use crate::batch::Condition;
+use crate::changes::ChangesError;
 use crate::key::Key;
 use crate::record::Kind;
 
@@ -35,6 +36,10 @@ pub enum StoreError {
     /// The engine cannot answer now; nothing of what was asked may be taken as done.
     #[error("the store is unavailable: {0}")]
     Unavailable(String, #[source] Option<BoxError>),
+
+    /// The changes that were asked for cannot be read.
+    #[error(transparent)]
+    Changes(#[from] ChangesError),
 
     /// The data directory cannot be opened as it is.
     #[error("{0}")]

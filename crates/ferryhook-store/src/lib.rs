@@ -9,6 +9,7 @@
 
 pub mod batch;
 mod chains;
+pub mod changes;
 pub mod engine;
 pub mod error;
 pub mod key;
@@ -25,6 +26,7 @@ pub mod value;
 pub mod vault;
 
 pub use batch::{Batch, Condition, Durability};
+pub use changes::{Change, Changes, ChangesError, Place, Start, Wanted, What};
 pub use engine::Engine;
 pub use error::StoreError;
 pub use key::{IndexKey, Key, Part};

@@ -59,7 +59,7 @@ pub use data_keys::DataKeys;
 pub use deliveries::{Begun, Deliveries};
 pub use erasures::Erasures;
 pub use event_types::EventTypes;
-pub use events::{Accepted, Arrival, Events};
+pub use events::{Accepted, Arrival, EventChange, EventChanges, Events, ToldChange};
 pub use hooks::Hooks;
 pub use inbox::{Inbox, Listing, Moved, Stuck};
 pub use installation::{Installation, Owned};

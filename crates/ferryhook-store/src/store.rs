@@ -65,6 +65,10 @@ impl Store {
         self.note.as_ref().is_none_or(Note::is_written)
     }
 
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
     pub fn users(&self) -> Users<'_> {
         Users(self)
     }

@@ -76,6 +76,7 @@ fn open(directory: PathBuf, env: &Env) -> Embedded {
     let config = EmbeddedConfig {
         segment_bytes: 64 * 1024,
         table_bytes_max: 32 * 1024,
+        changes_kept: Duration::ZERO,
         ..EmbeddedConfig::new(directory)
     };
     Embedded::open(config, env.clone()).unwrap()

@@ -30,6 +30,7 @@ pub use values::{ConfigError, Origin, Values};
 const SHUTDOWN_DELAY_SECONDS_MAX: u64 = 300;
 const BODY_SECONDS_MAX: u64 = 300;
 const TTL_DAYS_MAX: u32 = 3650;
+const CHANGES_KEPT_HOURS_MAX: u64 = 720;
 const REQUESTS_PER_MINUTE_MAX: u64 = 1_000_000;
 /// Too short to be guessed at.
 const METRICS_TOKEN_BYTES_MIN: usize = 16;
@@ -56,6 +57,8 @@ pub struct Config {
     /// Authorities whose certificates are believed beside the public ones.
     pub destinations_ca_file: Option<PathBuf>,
     pub dynamo: Dynamo,
+    /// How long an embedded store keeps what the stream tells.
+    pub changes_kept: Duration,
     pub sign_in: SignIn,
     pub billing: ferryhook_api::billing::Settings,
     pub master_key: MasterKeySetting,
@@ -194,6 +197,13 @@ impl Config {
                     "a number of days from 1 to 3650",
                 )?,
             },
+            changes_kept: Duration::from_secs(
+                3600 * values.parse_within(
+                    "stream.keptHours",
+                    0..=CHANGES_KEPT_HOURS_MAX,
+                    "a number of hours from 0 to 720",
+                )?,
+            ),
             sign_in: SignIn::parse(values)?,
             billing: billing::parse(values)?,
         })

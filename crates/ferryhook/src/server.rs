@@ -22,7 +22,7 @@ pub async fn run(
     wired: Wired,
     mut signals: Signals,
 ) -> anyhow::Result<()> {
-    let Wired { front, courier, readiness, tasks, store, bell } = wired;
+    let Wired { front, courier, readiness, tasks, store, bell, streams } = wired;
     let stop = async {
         signals.next().await;
         tracing::info!("stopping");
@@ -32,7 +32,9 @@ pub async fn run(
             () = tokio::time::sleep(config.shutdown_delay) => {}
             () = signals.next() => {}
         }
-        courier.hang_up(); // those who listen would else keep their connections
+        // Those who listen or read a stream would else keep their connections.
+        courier.hang_up();
+        streams.close();
     };
     let cut = ferryhook_net::serve(listener, front, Bounds::default(), stop).await;
     let unfinished = courier.finish().await + tasks.finish(TASKS_GRACE).await;

@@ -24,7 +24,7 @@ pub struct Storage {
 
 pub async fn open(config: &Config, env: Env) -> anyhow::Result<Storage> {
     match config.store {
-        StoreKind::Embedded => open_embedded(config, EmbeddedConfig::new(&config.data), env).await,
+        StoreKind::Embedded => open_embedded(config, embedded(config), env).await,
         StoreKind::Memory => open_memory(env).await,
         #[cfg(feature = "aws")]
         StoreKind::Dynamodb => dynamo::open(config, env).await,
@@ -38,8 +38,12 @@ pub async fn open_existing(config: &Config, env: Env) -> anyhow::Result<Storage>
     if config.store != StoreKind::Embedded {
         return open(config, env).await;
     }
-    let existing = EmbeddedConfig { create: false, ..EmbeddedConfig::new(&config.data) };
+    let existing = EmbeddedConfig { create: false, ..embedded(config) };
     open_embedded(config, existing, env).await
+}
+
+fn embedded(config: &Config) -> EmbeddedConfig {
+    EmbeddedConfig { changes_kept: config.changes_kept, ..EmbeddedConfig::new(&config.data) }
 }
 
 #[cfg(not(feature = "aws"))]

@@ -12,6 +12,7 @@ use ferryhook_api::cursors::Cursors;
 use ferryhook_api::digests::Digests;
 use ferryhook_api::limiter::Limiter;
 use ferryhook_api::mail::{Mailer, mailbox};
+use ferryhook_api::stream::Seats;
 use ferryhook_api::{App, Readiness, router};
 use ferryhook_core::{Env, plan};
 use ferryhook_flow::ingest::Outside;
@@ -44,6 +45,8 @@ pub struct Wired {
     pub tasks: Tasks,
     pub store: Store,
     pub bell: Bell,
+    /// Ended before the server waits for its connections to go.
+    pub streams: Seats,
 }
 
 /// What a server is for.
@@ -101,6 +104,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let readiness = Arc::new(Readiness::new(move || check(storage.clone())));
     let auth = Arc::new(auth(config, &store, &env, &tasks, purpose)?);
     letters(config, &store, &env, &auth, &courier, &tasks);
+    let streams = Seats::default();
     let app = App {
         env: env.clone(),
         store: store.clone(),
@@ -118,6 +122,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         fetching: desk,
         waiters: Default::default(),
         turns: Arc::default(),
+        streams: streams.clone(),
         billing: Arc::new(billing(config, &env, &tasks)?),
     };
     let router = match purpose {
@@ -127,7 +132,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
             .merge(mailbox::router(auth.mail.clone())),
     };
     let front = Front { ingest, router, env };
-    Ok(Wired { front, courier, readiness, tasks, store, bell })
+    Ok(Wired { front, courier, readiness, tasks, store, bell, streams })
 }
 
 /// How plans are paid for. Stripe is the operator's choice too, and what it says is read whole.
@@ -215,6 +220,7 @@ fn api_settings(config: &Config) -> ferryhook_api::Settings {
         public_url,
         trusted: Trusted::new(config.ingest.trusted_proxies.0.clone()),
         metrics_token: config.metrics_token.clone(),
+        region: config.dynamo.region.clone(),
     }
 }
 

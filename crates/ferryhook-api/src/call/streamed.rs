@@ -29,8 +29,9 @@ pub struct Message<T> {
     /// The field `event`.
     pub name: &'static str,
     /// From where a client that comes back may go on.
-    pub id: Option<u64>,
-    pub data: T,
+    pub id: Option<String>,
+    /// Without it only the place moves on.
+    pub data: Option<T>,
 }
 
 impl<T: Serialize + Send + 'static> IntoResponse for Streamed<T> {
@@ -45,12 +46,14 @@ impl<T: Serialize + Send + 'static> IntoResponse for Streamed<T> {
 }
 
 fn event<T: Serialize>(message: &Message<T>) -> Option<Event> {
-    let event = Event::default().event(message.name);
-    let event = match message.id {
-        Some(id) => event.id(id.to_string()),
-        None => event,
+    let event = match &message.id {
+        Some(id) => Event::default().id(id),
+        None => Event::default(),
     };
-    event.json_data(&message.data).ok()
+    match &message.data {
+        Some(data) => event.event(message.name).json_data(data).ok(),
+        None => Some(event),
+    }
 }
 
 impl<T: ToSchema> Describes for Streamed<T> {

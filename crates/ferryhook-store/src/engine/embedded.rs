@@ -5,13 +5,15 @@
 //! event's body) is only ever in the log; the row knows its place. [`upkeep`] moves the tree to
 //! disk, compacts it and gives back the space of what has expired; [`recovery`] reads the end of
 //! the log again after a crash; [`scrub`] sees to it that nothing is left of what was erased;
-//! [`backup`] copies a consistent state while all of that goes on.
+//! [`backup`] copies a consistent state while all of that goes on. [`changes`] reads the log for
+//! those who want to know of every write.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use ferryhook_core::Env;
 use lsm_tree::{AbstractTree, Cache, Config, SequenceNumberCounter};
@@ -20,11 +22,13 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use super::{Answer, Engine, Row};
 use crate::StoreError;
 use crate::batch::{Batch, Durability};
+use crate::changes::{Changes, Place, Wanted};
 use crate::key::Key;
 use crate::query::{Cursor, Page, Query};
 
 mod backup;
 mod change;
+mod changes;
 mod codec;
 mod directory;
 mod faults;
@@ -70,6 +74,9 @@ pub struct EmbeddedConfig {
     pub table_bytes_max: u64,
     pub cache_bytes: u64,
     pub segment_bytes: u32,
+    /// How long changes can be read at least; the log keeps what has died since. Zero saves that
+    /// space, and nobody can read changes.
+    pub changes_kept: Duration,
     pub faults: Faults,
 }
 
@@ -81,6 +88,7 @@ impl EmbeddedConfig {
             table_bytes_max: 24 * 1024 * 1024,
             cache_bytes: 32 * 1024 * 1024,
             segment_bytes: log::SEGMENT_BYTES,
+            changes_kept: Duration::from_secs(24 * 3600),
             faults: Faults::default(),
         }
     }
@@ -90,6 +98,7 @@ pub struct Embedded {
     env: Env,
     shared: Arc<Shared>,
     directory: Arc<directory::Directory>,
+    changes_kept: Duration,
     requests: Mutex<Option<mpsc::Sender<Request>>>,
     waiting: Arc<Semaphore>,
     jobs: std::sync::mpsc::Sender<Job>,
@@ -115,7 +124,10 @@ impl Embedded {
         sequence.fetch_max(tree.get_highest_persisted_seqno().map_or(1, |highest| highest + 1));
         let contents = Contents::new(&directory.log());
         let shared = Arc::new(Shared::new(tree, sequence, contents));
-        let recovered = recovery::recover(&directory, &shared, config.table_bytes_max)?;
+        let recovered = {
+            let now = env.now().as_seconds();
+            recovery::recover(&directory, &shared, config.table_bytes_max, now)?
+        };
         let log = Log::begin(
             &directory.log(),
             recovered.next_segment,
@@ -123,6 +135,7 @@ impl Embedded {
             config.faults.clone(),
         )
         .map_err(|error| writer::disk_error("no log segment could be begun", error))?;
+        shared.move_horizon(log.end(), log.end());
 
         let (requests, received) = mpsc::channel(WAITING_COMMITS_MAX);
         let (sealed, sealed_received) = std::sync::mpsc::channel();
@@ -148,6 +161,7 @@ impl Embedded {
             seal: sealer(requests.downgrade()),
             faults: config.faults,
             seal_first: recovered.long,
+            changes_kept: config.changes_kept,
         };
         let flusher = {
             let (shared, directory, jobs) = (shared.clone(), directory.clone(), jobs.clone());
@@ -171,6 +185,7 @@ impl Embedded {
             env,
             shared,
             directory,
+            changes_kept: config.changes_kept,
             requests: Mutex::new(Some(requests)),
             waiting,
             jobs,
@@ -356,7 +371,7 @@ fn submitter(requests: mpsc::WeakSender<Request>, waiting: Arc<Semaphore>) -> Bo
             match waiting.clone().try_acquire_many_owned(kib) {
                 Ok(permit) => break permit,
                 // Upkeep may wait; commits of the product go first.
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(1)),
+                Err(_) => std::thread::sleep(Duration::from_millis(1)),
             }
         };
         let (done, answer) = oneshot::channel();
@@ -415,6 +430,14 @@ impl Engine for Embedded {
             requests.send(request).await.map_err(|_| closed())?;
             answer.await.map_err(|_| closed())?
         })
+    }
+
+    fn changes<'a>(&'a self, wanted: &'a Wanted) -> Answer<'a, Changes> {
+        Box::pin(self.read_changes(wanted))
+    }
+
+    fn changed<'a>(&'a self, since: &'a Place) -> Answer<'a, ()> {
+        Box::pin(self.await_change(since))
     }
 
     fn scrub(&self) -> Answer<'_, ()> {

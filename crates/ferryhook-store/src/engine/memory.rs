@@ -8,25 +8,34 @@ use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferryhook_core::Env;
+use tokio::sync::watch;
 
 use super::{Answer, Engine, Row};
 use crate::StoreError;
 use crate::batch::{Action, Batch, Condition, Durability, Insert, Patch, check_row_bytes};
+use crate::changes::{Changes, Place, Wanted, What};
 use crate::key::{IndexKey, Key, Part};
 use crate::query::{Cursor, Order, Page, Query};
 use crate::tables::Index;
 use crate::value::{self, Item};
 
+mod history;
+
+use history::History;
+
 #[derive(Debug)]
 pub struct Memory {
     env: Env,
     rows: Mutex<Rows>,
+    /// The number of the last change.
+    bell: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Rows {
     by_key: BTreeMap<Key, Kept>,
     entries: BTreeSet<Entry>,
+    history: History,
 }
 
 #[derive(Debug, Clone)]
@@ -43,11 +52,14 @@ type Entry = (Index, Part, Option<Part>, Key);
 
 /// Rows as they were before a commit; see [`Memory::before`].
 #[derive(Debug)]
-pub struct Before(Vec<(Key, Option<Kept>)>);
+pub struct Before {
+    rows: Vec<(Key, Option<Kept>)>,
+    last_change: u64,
+}
 
 impl Memory {
     pub fn new(env: Env) -> Self {
-        Self { env, rows: Mutex::default() }
+        Self { env, rows: Mutex::default(), bell: watch::Sender::new(0) }
     }
 
     /// The rows that a batch is about to change, as they are. For whoever plays a crash that takes
@@ -55,13 +67,17 @@ impl Memory {
     pub fn before(&self, batch: &Batch) -> Before {
         let rows = self.rows();
         let keys = batch.actions().iter().map(Action::key);
-        Before(keys.map(|key| (key.clone(), rows.by_key.get(key).cloned())).collect())
+        Before {
+            rows: keys.map(|key| (key.clone(), rows.by_key.get(key).cloned())).collect(),
+            last_change: rows.history.last(),
+        }
     }
 
     /// Makes them what they were, once every later commit has been taken back.
-    pub fn take_back(&self, Before(kept): Before) {
+    pub fn take_back(&self, before: Before) {
         let mut rows = self.rows();
-        for (key, kept) in kept {
+        rows.history.forget_after(before.last_change);
+        for (key, kept) in before.rows {
             rows.remove(&key);
             let Some(kept) = kept else { continue };
             rows.entries.extend(kept.indexes.iter().map(|entry| entry_of(entry, &key)));
@@ -74,6 +90,7 @@ impl Memory {
     }
 
     fn commit_now(&self, batch: Batch) -> Result<(), StoreError> {
+        let erases = batch.erases_since().is_some();
         let actions = batch.checked()?;
         let now = self.env.now().as_seconds();
         let mut rows = self.rows();
@@ -93,13 +110,20 @@ impl Memory {
             }
         }
         for action in actions {
+            let key = action.key().clone();
+            let removes = matches!(action, Action::Delete(_));
             match action {
                 Action::Insert(insert) => rows.insert(insert),
                 Action::Patch(patch) => rows.patch(patch)?,
                 Action::Delete(delete) => rows.remove(&delete.key),
-                Action::Require { .. } => {}
+                Action::Require { .. } => continue,
             }
+            if erases {
+                rows.history.forget_row(&key);
+            }
+            rows.note(key, removes);
         }
+        self.bell.send_replace(rows.history.last());
         Ok(())
     }
 
@@ -226,6 +250,19 @@ impl Rows {
         Ok(())
     }
 
+    fn note(&mut self, key: Key, removes: bool) {
+        if !key.table.shape().stream {
+            return;
+        }
+        match self.by_key.get(&key).filter(|_| !removes) {
+            Some(kept) => {
+                let (what, expires) = (What::written(kept.row.clone()), kept.expires);
+                self.history.push(key, what, expires);
+            }
+            None => self.history.push(key, What::Removed, None),
+        }
+    }
+
     fn remove(&mut self, key: &Key) {
         for entry in self.by_key.remove(key).into_iter().flat_map(|kept| kept.indexes) {
             self.entries.remove(&entry_of(&entry, key));
@@ -275,5 +312,20 @@ impl Engine for Memory {
 
     fn commit(&self, batch: Batch, _: Durability) -> Answer<'_, ()> {
         Box::pin(async move { self.commit_now(batch) })
+    }
+
+    fn changes<'a>(&'a self, wanted: &'a Wanted) -> Answer<'a, Changes> {
+        Box::pin(async move {
+            wanted.check()?;
+            self.rows().history.read(wanted, self.env.now().as_seconds())
+        })
+    }
+
+    fn changed<'a>(&'a self, since: &'a Place) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let since = history::number_of(since)?;
+            let _ = self.bell.subscribe().wait_for(|last| *last > since).await;
+            Ok(())
+        })
     }
 }

@@ -15,7 +15,10 @@ use crate::records::{Shard, claim, delivery, digits, event, source};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
+mod changes;
 mod erase;
+
+pub use changes::{EventChange, EventChanges, ToldChange};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Events<'a>(pub(crate) &'a Store);

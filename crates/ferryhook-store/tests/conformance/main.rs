@@ -22,6 +22,7 @@ mod yielding;
 mod answers;
 mod billing;
 mod chain;
+mod changes;
 mod counts;
 mod erasures;
 mod event_types;
@@ -123,6 +124,8 @@ mod engines {
 
 conformance!(memory);
 conformance!(embedded);
+telling!(memory, of_memory);
+telling!(embedded, of_embedded);
 #[cfg(feature = "aws")]
 conformance!(dynamo);
 
@@ -142,6 +145,32 @@ macro_rules! tests {
     };
 }
 use tests;
+
+/// The list for engines that tell what was changed.
+macro_rules! telling {
+    ($engine:ident, $name:ident) => {
+        mod $name {
+            crate::tests! {
+                crate::engines::alone::$engine;
+                changes:
+                    every_write_is_told_in_its_order,
+                    nothing_is_missed_between_pages,
+                    every_place_can_be_gone_on_from,
+                    what_was_only_buffered_is_told_too,
+                    a_refused_commit_changes_nothing,
+                    what_has_expired_is_not_told,
+                    only_what_has_a_value_is_told,
+                    who_waits_is_woken,
+                    now_begins_behind_what_was_written,
+                    a_place_that_never_was_is_refused,
+                    a_table_without_a_stream_is_refused,
+                    events_tell_their_changes,
+                ;
+            }
+        }
+    };
+}
+use telling;
 
 /// The list.
 macro_rules! conformance {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use ferryhook_store::engine::{Answer, Engine, Row};
-use ferryhook_store::{Batch, Durability, Key, Page, Query};
+use ferryhook_store::{Batch, Changes, Durability, Key, Page, Place, Query, Wanted};
 use tokio::task::yield_now;
 
 #[derive(Debug)]
@@ -32,6 +32,14 @@ impl Engine for Yielding {
             yield_now().await;
             self.0.commit(batch, durability).await
         })
+    }
+
+    fn changes<'a>(&'a self, wanted: &'a Wanted) -> Answer<'a, Changes> {
+        self.0.changes(wanted)
+    }
+
+    fn changed<'a>(&'a self, since: &'a Place) -> Answer<'a, ()> {
+        self.0.changed(since)
     }
 
     fn scrub(&self) -> Answer<'_, ()> {

@@ -22,6 +22,8 @@ pub(crate) fn config(directory: &Path) -> EmbeddedConfig {
         segment_bytes: 96 * 1024,
         table_bytes_max: 64 * 1024,
         cache_bytes: 1024 * 1024,
+        // Otherwise nothing would be relocated within the run.
+        changes_kept: Duration::ZERO,
         ..EmbeddedConfig::new(directory)
     }
 }

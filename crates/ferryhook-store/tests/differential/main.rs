@@ -89,6 +89,7 @@ impl Pair {
             segment_bytes: 32 * 1024,
             table_bytes_max: 16 * 1024,
             cache_bytes: 256 * 1024,
+            changes_kept: Duration::ZERO,
             ..EmbeddedConfig::new(self.directory())
         };
         self.embedded = Some(Embedded::open(config, self.env.clone()).unwrap());

@@ -37,6 +37,7 @@ async fn a_page_has_each_row_once_while_rows_move() {
     let config = EmbeddedConfig {
         segment_bytes: 32 * 1024,
         table_bytes_max: 16 * 1024,
+        changes_kept: Duration::ZERO,
         ..EmbeddedConfig::new(directory.path())
     };
     let engine = Embedded::open(config, Env::fixed("2026-01-01T00:00:00Z")).unwrap();

@@ -1,30 +1,29 @@
 //! `ferryhook tail`: events as they come, until it is interrupted.
 //!
-//! It asks the server again and again. Events become visible a moment after they were received and
-//! not always in that order, so each look begins a little before the last event seen, and what was
-//! shown is remembered for as long: none is missed and none is shown twice. A server that goes
-//! away is waited for.
+//! The server's stream of changes rings for it ([`bell`]); then it looks. Events become visible a
+//! moment after they were received and not always in that order, so each look begins a little
+//! before the last event seen, and what was shown is remembered for as long: none is missed and
+//! none is shown twice. A server that goes away is waited for.
 
+mod bell;
 mod seen;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use ferryhook_api::events::EventLine;
 use ferryhook_api::page::Page;
 use ferryhook_core::event::Status;
 use ferryhook_core::{Env, Timestamp};
-use tokio::time::sleep;
 
 use super::columns::plain;
 use super::{print_json, runtime};
 use crate::cli::Tail;
 use crate::client::{Client, Failure, errands, place, with_query};
 use crate::desk::orders::Wanted;
+use bell::Bell;
 use seen::Seen;
 
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// As many as one look takes in; the next goes on from there.
 const LOOK_MAX: usize = 5000;
 const INTERRUPTED: u8 = 130;
@@ -49,6 +48,8 @@ async fn watch(asked: &Tail) -> anyhow::Result<()> {
     };
     // A name is looked up once; the path has its id.
     let path = errands::events_path(&client, &wanted).await?;
+    // Before the first look: what comes behind that rings.
+    let mut bell = Bell::listening(&client, asked.event_type.as_deref()).await;
     let mut seen = begin(&client, &path, since, asked.status).await?;
     if std::io::stderr().is_terminal() {
         eprintln!("watching {}; ctrl-c ends it", client.server());
@@ -72,10 +73,13 @@ async fn watch(asked: &Tail) -> anyhow::Result<()> {
                 if let Ok(found) = place::client(&asked.server).await {
                     client = found;
                 }
+                bell = Bell::broken();
             }
             Err(failure) => return Err(failure.into()),
         }
-        sleep(LOOK_EVERY).await;
+        if !bell.rings(seen.wants_another_look()).await {
+            bell = Bell::listening(&client, asked.event_type.as_deref()).await;
+        }
     }
 }
 

@@ -156,6 +156,13 @@ pub const SETTINGS: &[Setting] = &[
         help: "How many days the ledger remembers an event",
     },
     Setting {
+        key: "stream.keptHours",
+        variable: "FERRYHOOK_STREAM_KEPT_HOURS",
+        flag: "stream-kept-hours",
+        default: Some("24"),
+        help: "How many hours the embedded store keeps changes for /v1/stream; 0 turns it off",
+    },
+    Setting {
         key: "signup",
         variable: "FERRYHOOK_SIGNUP",
         flag: "signup",

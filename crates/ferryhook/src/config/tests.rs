@@ -69,6 +69,7 @@ fn nothing_given_is_enough() {
             ledger_table: "QuillIdempotencyLedger",
             ttl_days: 14,
         },
+        changes_kept: 86400s,
         sign_in: SignIn {
             signup: Invite,
             mail: None,

@@ -32,6 +32,7 @@ fn check_shows_every_value_and_its_origin() {
     dynamo.tablePrefix           ferryhook-                   default
     dynamo.ledgerTable           QuillIdempotencyLedger       default
     dynamo.ttlDays               14                           default
+    stream.keptHours             24                           default
     signup                       invite                       default
     mail.smtpUrl                 -                            default
     mail.from                    -                            default

@@ -55,6 +55,7 @@ mod signals;
 mod signature;
 mod stopping;
 mod storage;
+mod stream;
 mod traces;
 mod triggers;
 mod usage;

@@ -72,9 +72,21 @@ pub(super) struct Writes {
 /// What is to be written, with owned bytes.
 #[derive(Debug)]
 pub(super) enum Write {
-    Put { key: UserKey, value: UserValue },
-    PutWithContent { key: UserKey, expires: Option<i64>, content: Vec<u8>, tail: Vec<u8> },
-    Delete { key: UserKey },
+    Put {
+        key: UserKey,
+        value: UserValue,
+    },
+    PutWithContent {
+        key: UserKey,
+        expires: Option<i64>,
+        content: Vec<u8>,
+        tail: Vec<u8>,
+        /// By the upkeep; nobody has changed the row.
+        moved: bool,
+    },
+    Delete {
+        key: UserKey,
+    },
 }
 
 pub(super) fn prepare(actions: Vec<Action>) -> Vec<Change> {
@@ -222,7 +234,7 @@ impl Change {
                 writes.tree.push(match row {
                     Row::Whole(value) => Write::Put { key, value },
                     Row::WithContent { tail, content } => {
-                        Write::PutWithContent { key, expires, content, tail }
+                        Write::PutWithContent { key, expires, content, tail, moved: false }
                     }
                 });
             }
@@ -253,7 +265,8 @@ impl Change {
                 };
                 let expires = codec::expiry_of(found);
                 let tail = found[5 + codec::PLACE_BYTES..].to_vec();
-                writes.tree.push(Write::PutWithContent { key, expires, content, tail });
+                let moved = true;
+                writes.tree.push(Write::PutWithContent { key, expires, content, tail, moved });
             }
             Self::Note { key, value } => writes.put(key, value),
             Self::Forget { key } => writes.delete(key),

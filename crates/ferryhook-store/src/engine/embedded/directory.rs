@@ -18,7 +18,10 @@ use super::log::{Position, SEGMENT_HEADER};
 use crate::StoreError;
 
 /// Counts up when an older program could no longer read the directory.
-const FORMAT: u32 = 1;
+///
+/// 2: the log tells what the upkeep has moved from what was changed.
+const FORMAT: u32 = 2;
+const OLDEST: u32 = 1;
 const FORMAT_WORD: &str = "ferryhook-data";
 
 #[derive(Debug)]
@@ -48,11 +51,12 @@ impl Directory {
         }
         let empty =
             is_unused(path).map_err(|error| unusable(format!("{name} cannot be read: {error}")))?;
-        if !empty || !create {
-            check_format(path)?;
-        }
+        let is_older = match !empty || !create {
+            true => check_format(path)? < FORMAT,
+            false => false,
+        };
         let lock = lock(path)?;
-        if empty {
+        if empty || is_older {
             begin(path).map_err(|error| {
                 super::writer::disk_error("cannot set up the data directory", error)
             })?;
@@ -120,13 +124,14 @@ fn is_unused(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Marks the directory as ours before anything is in it.
+/// Marks the directory as ours, and as what we write, before anything else is written there.
 fn begin(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path.join("log"))?;
     replace(&path.join("FORMAT"), &format!("{FORMAT_WORD} {FORMAT}\n"))
 }
 
-pub(super) fn check_format(path: &Path) -> Result<(), StoreError> {
+/// The version of the layout, if it is one that we read.
+pub(super) fn check_format(path: &Path) -> Result<u32, StoreError> {
     let name = path.display();
     let text = match fs::read_to_string(path.join("FORMAT")) {
         Ok(text) => text,
@@ -138,7 +143,7 @@ pub(super) fn check_format(path: &Path) -> Result<(), StoreError> {
     };
     let version = text.trim().strip_prefix(FORMAT_WORD).and_then(|rest| rest.trim().parse().ok());
     match version {
-        Some(FORMAT) => Ok(()),
+        Some(known @ OLDEST..=FORMAT) => Ok(known),
         Some(newer) if newer > FORMAT => Err(StoreError::Unusable(format!(
             "{name} was written by a newer Ferryhook (format {newer}, this one reads {FORMAT}): \
              upgrade, or restore a backup"

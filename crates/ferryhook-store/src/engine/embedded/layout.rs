@@ -156,6 +156,16 @@ pub(super) fn era_note(segment: u32) -> Vec<u8> {
     bytes
 }
 
+/// Where the engine notes the last segment of the log whose changes cannot be read any more.
+pub(super) fn floor_note() -> Vec<u8> {
+    vec![NOTES, b'c']
+}
+
+/// Whether these bytes are the key of a row of this table.
+pub(super) fn is_row_of(table: Table, key: &[u8]) -> bool {
+    key.first() == Some(&(TABLES + table as u8))
+}
+
 /// Where the engine notes that nothing may be left of a row, of whose key this is the hash.
 pub(super) fn erased_note(hash: u64) -> Vec<u8> {
     let mut bytes = erased_notes();

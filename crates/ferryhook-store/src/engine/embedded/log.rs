@@ -112,6 +112,11 @@ impl Log {
         self.end
     }
 
+    /// Up to where all is on disk.
+    pub(super) fn durable(&self) -> Position {
+        Position { offset: self.synced, ..self.end }
+    }
+
     pub(super) fn is_synced(&self) -> bool {
         self.synced == self.end.offset
     }
@@ -308,6 +313,8 @@ pub(super) enum Op<'a> {
         expires: Option<i64>,
         content: &'a [u8],
         tail: &'a [u8],
+        /// Nobody has changed the row: its content was given a new place.
+        moved: bool,
     },
 }
 
@@ -315,6 +322,8 @@ mod tag {
     pub(super) const PUT: u8 = 1;
     pub(super) const DELETE: u8 = 2;
     pub(super) const PUT_WITH_CONTENT: u8 = 3;
+    /// The same, by the upkeep.
+    pub(super) const MOVE_WITH_CONTENT: u8 = 4;
 }
 
 impl Op<'_> {
@@ -338,8 +347,11 @@ impl Op<'_> {
                 codec::push_bytes(frame, key);
                 None
             }
-            Op::PutWithContent { key, expires, content, tail } => {
-                frame.push(tag::PUT_WITH_CONTENT);
+            Op::PutWithContent { key, expires, content, tail, moved } => {
+                frame.push(match moved {
+                    true => tag::MOVE_WITH_CONTENT,
+                    false => tag::PUT_WITH_CONTENT,
+                });
                 codec::push_bytes(frame, key);
                 frame.extend_from_slice(&codec::expiry_bytes(*expires));
                 codec::push_bytes(frame, tail);
@@ -367,7 +379,7 @@ pub(super) fn read_frame(
 }
 
 /// The same, and tells of each op which bytes of the frame it has.
-fn read_ops(
+pub(super) fn read_ops(
     frame: &[u8],
     at: Position,
     mut each: impl FnMut(Op<'_>, Option<Place>, Range<usize>) -> Result<(), StoreError>,
@@ -385,7 +397,7 @@ fn read_ops(
                 each(Op::Put { key, value }, None, begin..end)?;
             }
             tag::DELETE => each(Op::Delete { key }, None, begin..frame.len() - rest.len())?,
-            tag::PUT_WITH_CONTENT => {
+            tag @ (tag::PUT_WITH_CONTENT | tag::MOVE_WITH_CONTENT) => {
                 let expires = codec::expiry_of(codec::take::<4>(&mut rest).ok_or_else(bad)?);
                 let tail = codec::take_bytes(&mut rest).ok_or_else(bad)?;
                 let content = codec::take_bytes(&mut rest).ok_or_else(bad)?;
@@ -396,7 +408,8 @@ fn read_ops(
                     length: content.len() as u32,
                     check: content_check(content),
                 };
-                let op = Op::PutWithContent { key, expires, content, tail };
+                let moved = tag == tag::MOVE_WITH_CONTENT;
+                let op = Op::PutWithContent { key, expires, content, tail, moved };
                 each(op, Some(place), begin..frame.len() - rest.len())?;
             }
             _ => return Err(bad()),
@@ -449,13 +462,22 @@ impl Frames {
         self.at
     }
 
+    /// Whether the file ends here.
+    pub(super) fn is_over(&self) -> bool {
+        u64::from(self.at.offset) >= self.length
+    }
+
+    /// The frame that begins here, and steps behind it.
+    pub(super) fn take(&mut self) -> io::Result<Option<(Position, Vec<u8>)>> {
+        let at = self.at;
+        let frame = self.frame_at(at)?;
+        self.at.offset += frame.as_ref().map_or(0, |frame| frame.len() as u32);
+        Ok(frame.map(|frame| (at, frame)))
+    }
+
     pub(super) fn next(&mut self) -> io::Result<Next> {
-        match self.frame_at(self.at)? {
-            Some(frame) => {
-                let at = self.at;
-                self.at.offset += frame.len() as u32;
-                Ok(Next::Frame(at, frame))
-            }
+        match self.take()? {
+            Some((at, frame)) => Ok(Next::Frame(at, frame)),
             None => Ok(match self.rest()?.iter().all(|byte| *byte == 0) {
                 true => Next::End,
                 false => Next::Broken,

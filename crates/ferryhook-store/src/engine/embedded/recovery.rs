@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use lsm_tree::AbstractTree;
 
@@ -38,6 +39,7 @@ pub(super) fn recover(
     directory: &Directory,
     shared: &Shared,
     table_bytes_max: u64,
+    now: i64,
 ) -> Result<Recovered, StoreError> {
     let path = directory.log();
     let unreadable = |error| StoreError::unavailable("the log cannot be read", error);
@@ -102,12 +104,28 @@ pub(super) fn recover(
         cut(&path, frames.position()).map_err(unreadable)?;
         let key = layout::segment_note(*segment).into();
         notes.push(Change::Note { key, value: content.to_value() });
+        // When it was last written is not known, only that it was before.
+        let key = layout::era_note(*segment).into();
+        let value = codec::count_value(u64::try_from(now).unwrap_or(0));
+        notes.push(Change::Note { key, value });
     }
     shared.publish();
     *lock(&shared.freed) = freed(shared)?;
     let last = segments.last().copied().unwrap_or(checkpoint.segment);
     *lock(&shared.entries) = entries;
+    let floor = shared.snapshot().get(&layout::floor_note())?;
+    let floor = floor.and_then(|value| codec::read_count(&value)?.try_into().ok());
+    if floor.is_none() {
+        // A log from before does not tell what was moved from what was changed.
+        notes.push(floor_note(last));
+    }
+    shared.floor.store(floor.unwrap_or(last), Ordering::Release);
     Ok(Recovered { next_segment: last + 1, notes, long })
+}
+
+pub(super) fn floor_note(segment: u32) -> Change {
+    let key = layout::floor_note().into();
+    Change::Note { key, value: codec::count_value(segment.into()) }
 }
 
 fn count(entries: &mut Tally, op: &Op<'_>) {

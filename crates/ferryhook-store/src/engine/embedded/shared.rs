@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use lsm_tree::{AbstractTree, AnyTree, IterGuardImpl, SeqNo, SequenceNumberCounter, UserValue};
+use tokio::sync::watch;
 
 use super::found::Found;
 use super::fresh::{self, Span, Table};
-use super::log::Contents;
+use super::log::{Contents, Position, SEGMENT_HEADER};
 use super::tally::Tally;
 use super::young::{Changes, Few, Young};
 use crate::StoreError;
@@ -47,6 +48,17 @@ pub(super) struct Shared {
     pub(super) entries: Mutex<Tally>,
     /// Content bytes of each segment that were deleted before they expired.
     pub(super) freed: Mutex<HashMap<u32, u64>>,
+    /// How far the log may be read by who wants to know of changes, and the bell for them.
+    pub(super) horizon: watch::Sender<Horizon>,
+    /// The last segment whose changes cannot be read any more; noted in the tree.
+    pub(super) floor: AtomicU32,
+}
+
+/// The ends of the log: of what readers see, and of what no crash takes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Horizon {
+    pub(super) shown: Position,
+    pub(super) durable: Position,
 }
 
 /// What readers see, and who reads.
@@ -113,6 +125,7 @@ impl Shared {
         let layers = Layers { tables: vec![Arc::default()], files, version };
         let views =
             Views { visible: sequence.get(), layers: Arc::new(layers), reading: BTreeMap::new() };
+        let nothing = Position { segment: 0, offset: SEGMENT_HEADER };
         Self {
             tree,
             sequence,
@@ -130,7 +143,13 @@ impl Shared {
             scrubbing: Mutex::default(),
             entries: Mutex::default(),
             freed: Mutex::default(),
+            horizon: watch::Sender::new(Horizon { shown: nothing, durable: nothing }),
+            floor: AtomicU32::new(0),
         }
+    }
+
+    pub(super) fn move_horizon(&self, shown: Position, durable: Position) {
+        self.horizon.send_replace(Horizon { shown, durable });
     }
 
     /// Shows all that has entered the tree. The caller holds `entering` or is alone. After a

@@ -15,6 +15,7 @@ use crate::record::{Kind, Record, Stored};
 use crate::tables::{Index, Table};
 
 mod backups;
+mod changes;
 mod damage;
 mod markers;
 mod scrub;
@@ -77,6 +78,8 @@ impl Bench {
         let config = EmbeddedConfig {
             segment_bytes: 64 * 1024,
             table_bytes_max: 64 * 1024,
+            // Most of them are about space.
+            changes_kept: Duration::ZERO,
             ..EmbeddedConfig::new(directory.path().join("data"))
         };
         Self { directory, env, clock, config }

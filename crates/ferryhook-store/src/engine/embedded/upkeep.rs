@@ -6,6 +6,7 @@
 //! expired is deleted, one that is mostly dead has its living content written anew. None of this
 //! is ever waited for by a commit, except when memory for tables runs out.
 
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -21,6 +22,7 @@ use super::directory::Directory;
 use super::faults::Faults;
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
+use super::recovery;
 use super::scrub::Erased;
 use super::shared::{Shared, lock, tree_error};
 use super::tally::Tally;
@@ -107,6 +109,8 @@ pub(super) struct Upkeep {
     pub(super) faults: Faults,
     /// Whether to do so before anything else.
     pub(super) seal_first: bool,
+    /// How long a segment stays for who reads the changes.
+    pub(super) changes_kept: Duration,
 }
 
 impl Upkeep {
@@ -235,7 +239,7 @@ impl Upkeep {
             let total = content.total();
             let freed = lock(&self.shared.freed).get(&segment).copied().unwrap_or(0);
             let dead = content.expired(now) + freed;
-            if dead * 100 < total * DEAD_PERCENT {
+            if dead * 100 < total * DEAD_PERCENT || self.is_kept(segment)? {
                 continue;
             }
             if segment >= checkpoint.segment {
@@ -259,6 +263,15 @@ impl Upkeep {
             won += self.delete_segment(segment)?;
         }
         Ok(won)
+    }
+
+    /// Whether someone may still want to read its changes.
+    fn is_kept(&self, segment: u32) -> Result<bool, StoreError> {
+        let note = self.shared.snapshot().get(&layout::era_note(segment))?;
+        let latest = note.and_then(|value| i64::try_from(codec::read_count(&value)?).ok());
+        let kept = i64::try_from(self.changes_kept.as_secs()).unwrap_or(i64::MAX);
+        let now = self.env.now().as_seconds();
+        Ok(kept > 0 && latest.is_some_and(|latest| latest.saturating_add(kept) > now))
     }
 
     /// Writes the living content of a segment to the end of the log.
@@ -305,7 +318,10 @@ impl Upkeep {
     fn delete_segment(&self, segment: u32) -> Result<u64, StoreError> {
         // What made its content dead may only be buffered: a durable commit behind it makes sure
         // that no crash brings a row back whose content is gone.
-        (self.submit)(vec![Change::Forget { key: layout::freed_note(segment).into() }])?;
+        let floor = segment.max(self.shared.floor.load(Ordering::Acquire));
+        let forget = Change::Forget { key: layout::freed_note(segment).into() };
+        (self.submit)(vec![forget, recovery::floor_note(floor)])?;
+        self.shared.floor.fetch_max(floor, Ordering::AcqRel);
         let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
         let path = log::segment_path(&self.directory.log(), segment);
         let gone = |error| StoreError::unavailable("a log segment cannot be deleted", error);

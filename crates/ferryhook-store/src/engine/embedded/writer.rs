@@ -53,6 +53,8 @@ pub(super) enum Request {
         done: std::sync::mpsc::Sender<Result<Position, StoreError>>,
         go_on: std::sync::mpsc::Receiver<()>,
     },
+    /// Makes durable what was only buffered, for who reads the changes.
+    Sync { done: oneshot::Sender<Result<(), StoreError>> },
 }
 
 /// A table in memory is full: write it out; the log before this place is then no longer needed
@@ -110,7 +112,7 @@ impl Group {
         match self.writes.tree.get(place)? {
             Write::Put { key: own, value } if **own == *key => Some(Some(value.clone())),
             // Where the content will lie is not known yet; see `settle`.
-            Write::PutWithContent { key: own, expires, content, tail } if **own == *key => {
+            Write::PutWithContent { key: own, expires, content, tail, .. } if **own == *key => {
                 let content = Place::with_write(place, content.len());
                 Some(Some(codec::assemble(*expires, Some(content), tail).into()))
             }
@@ -135,6 +137,7 @@ impl Writer {
             self.gather(last_group / 2);
             let mut group = Group::new(self.shared.layers());
             let mut seals = Vec::new();
+            let mut syncs = Vec::new();
             let mut next = Some(first);
             let mut bytes = 0;
             while let Some(request) = next {
@@ -147,12 +150,16 @@ impl Writer {
                         group.permits.push(permit);
                     }
                     Request::Seal { done, go_on } => seals.push((done, go_on)),
+                    Request::Sync { done } => syncs.push(done),
                 }
                 let more = group.waiting.len() < GROUP_COMMITS_MAX && bytes < GROUP_BYTES_MAX;
                 next = if more { self.requests.try_recv().ok() } else { None };
             }
             last_group = group.waiting.len();
             self.finish(group);
+            for done in syncs {
+                let _ = done.send(self.sync());
+            }
             for (done, go_on) in seals {
                 let _ = done.send(self.seal());
                 let _ = go_on.recv();
@@ -306,11 +313,23 @@ impl Writer {
         }
         self.shared.publish_with(young);
         drop(entering);
+        self.shared.move_horizon(self.log.end(), self.log.durable());
         if table.bytes() >= self.table_bytes_max {
             self.seal_table()?;
         } else if self.young_bytes() > self.table_bytes_max / YOUNG_SHARE {
             self.grow_up();
         }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        self.shared.check()?;
+        if !self.log.is_synced()
+            && let Err(error) = self.log.sync()
+        {
+            return Err(self.give_up("the log cannot be synced", error));
+        }
+        self.shared.move_horizon(self.log.end(), self.log.durable());
         Ok(())
     }
 
@@ -365,11 +384,7 @@ impl Writer {
 
     fn seal_table(&mut self) -> Result<(), StoreError> {
         // Rows in the table point into the log: the log has to be on disk before the table is.
-        if !self.log.is_synced()
-            && let Err(error) = self.log.sync()
-        {
-            return Err(self.give_up("the log cannot be synced", error));
-        }
+        self.sync()?;
         self.grow_up();
         if self.shared.seal_table() {
             let _ = self.sealed.send(Sealed(self.log.end()));
@@ -437,8 +452,8 @@ impl Write {
         match self {
             Self::Put { key, value } => Op::Put { key, value },
             Self::Delete { key } => Op::Delete { key },
-            Self::PutWithContent { key, expires, content, tail } => {
-                Op::PutWithContent { key, expires: *expires, content, tail }
+            Self::PutWithContent { key, expires, content, tail, moved } => {
+                Op::PutWithContent { key, expires: *expires, content, tail, moved: *moved }
             }
         }
     }

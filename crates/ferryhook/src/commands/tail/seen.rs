@@ -66,6 +66,11 @@ impl Seen {
         Some(latest - within).max(self.start)
     }
 
+    /// There is something that was not shown yet, whether or not more comes.
+    pub fn wants_another_look(&self) -> bool {
+        self.reached.is_some() || !self.waiting.is_empty()
+    }
+
     /// These were there before.
     pub fn pass_over(&mut self, events: Vec<EventLine>) {
         for event in events {

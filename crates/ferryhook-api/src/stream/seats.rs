@@ -1,0 +1,62 @@
+//! How many streams each account reads at a time, and the end of all of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ferryhook_core::{Account, Id};
+use tokio::sync::watch;
+
+use crate::limits;
+
+type Taken = Arc<Mutex<HashMap<Id<Account>, usize>>>;
+
+#[derive(Debug, Clone, Default)]
+pub struct Seats {
+    taken: Taken,
+    is_over: Arc<watch::Sender<bool>>,
+}
+
+/// Given back when it is dropped.
+#[derive(Debug)]
+pub(super) struct Seat {
+    taken: Taken,
+    account: Id<Account>,
+}
+
+impl Seats {
+    /// Ends every stream: those who read would else keep their connections.
+    pub fn close(&self) {
+        self.is_over.send_replace(true);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        *self.is_over.borrow()
+    }
+
+    /// Resolves when they are to end.
+    pub(super) async fn closed(&self) {
+        let _ = self.is_over.subscribe().wait_for(|over| *over).await;
+    }
+
+    pub(super) fn take(&self, account: Id<Account>) -> Option<Seat> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = taken.entry(account).or_default();
+        if *count >= limits::STREAMS_PER_ACCOUNT_MAX {
+            return None;
+        }
+        *count += 1;
+        Some(Seat { taken: self.taken.clone(), account })
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = taken.get_mut(&self.account) {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&self.account);
+            }
+        }
+    }
+}

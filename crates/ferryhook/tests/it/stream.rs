@@ -1,0 +1,223 @@
+//! The stream of changes, read from a real server.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, Tenant, told};
+use crate::destination::Destination;
+use crate::stage::PATIENCE;
+
+/// Somebody who reads the stream, and remembers where they are.
+struct Consumer {
+    client: Client,
+    query: &'static str,
+    last: Option<String>,
+    stream: BufReader<TcpStream>,
+}
+
+fn connect(client: &Client, query: &str, last: Option<&str>) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(&client.address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let last = last.map(|last| format!("last-event-id: {last}\r\n")).unwrap_or_default();
+    let credential = &client.credential;
+    write!(
+        stream,
+        "GET /v1/stream{query} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {credential}\r\n{last}\r\n",
+    )
+    .unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+    stream
+}
+
+impl Consumer {
+    /// Has begun once it knows where it is.
+    fn begin(client: &Client, query: &'static str) -> Self {
+        let stream = connect(client, query, None);
+        let mut consumer = Self { client: client.clone(), query, last: None, stream };
+        while consumer.last.is_none() {
+            consumer.line();
+        }
+        consumer
+    }
+
+    fn reconnect(&mut self) {
+        self.stream = connect(&self.client, self.query, self.last.as_deref());
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        assert_ne!(self.stream.read_line(&mut line).unwrap(), 0, "the stream ended");
+        let line = line.trim_end().to_owned();
+        if let Some(id) = line.strip_prefix("id: ") {
+            self.last = Some(id.to_owned());
+        }
+        line
+    }
+
+    fn record(&mut self) -> Value {
+        loop {
+            if let Some(data) = self.line().strip_prefix("data: ") {
+                return serde_json::from_str(data).unwrap();
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("not a text: {value}"))
+}
+
+fn status(record: &Value) -> &str {
+    text(&record["dynamodb"]["NewImage"]["status"]["S"])
+}
+
+fn id(record: &Value) -> &str {
+    text(&record["dynamodb"]["NewImage"]["event_id"]["S"])
+}
+
+fn order(number: usize) -> Value {
+    json!({ "eventType": "order.paid", "payload": { "number": number } })
+}
+
+/// A tenant whose posted events are delivered.
+fn delivering(destination: &Destination) -> Tenant {
+    let tenant = Tenant::new();
+    let first = tenant.expect(201, "POST", "/v1/events", Some(&order(0)));
+    let source = text(&first["sourceId"]);
+    let connection = json!({ "name": "crm", "destinationUrl": destination.url("crm") });
+    tenant.post(&format!("/v1/sources/{source}/connections"), connection);
+    tenant
+}
+
+/// In the shape that readers of DynamoDB's streams know, from now on and from the beginning.
+#[test]
+fn every_change_is_told_as_it_happens() {
+    let destination = Destination::kind();
+    let tenant = delivering(&destination);
+    let mut consumer = Consumer::begin(&tenant.program, "");
+    let event = tenant.expect(201, "POST", "/v1/events", Some(&order(7)));
+    let record = consumer.record();
+    assert_eq!((&record["eventName"], id(&record)), (&json!("INSERT"), text(&event["eventId"])));
+    assert_eq!(record["eventSource"], "aws:dynamodb");
+    assert_eq!(record["awsRegion"], "local");
+    assert_eq!(record["dynamodb"]["SequenceNumber"], *consumer.last.as_ref().unwrap());
+    let image = &record["dynamodb"]["NewImage"];
+    assert_eq!(image["payload"], json!({ "M": { "number": { "N": "7" } } }));
+    assert_eq!(image["user_id"], record["dynamodb"]["Keys"]["user_id"]);
+    let mut changed = consumer.record();
+    while status(&changed) != "delivered" {
+        changed = consumer.record();
+    }
+    assert_eq!((&changed["eventName"], id(&changed)), (&json!("MODIFY"), text(&event["eventId"])));
+    assert_eq!(changed["dynamodb"]["NewImage"]["payload"], image["payload"], "it is whole");
+
+    let mut everything = Consumer::begin(&tenant.program, "?from=start");
+    assert_ne!(id(&everything.record()), text(&event["eventId"]), "the one from before");
+}
+
+/// The bar: who is cut off again and again under load misses nothing, and hears of each event in
+/// the order in which things happened to it.
+#[test]
+fn a_consumer_that_keeps_reconnecting_misses_nothing() {
+    const WRITERS: usize = 4;
+    const EACH: usize = 50;
+    let destination = Destination::kind();
+    let tenant = delivering(&destination);
+    let mut consumer = Consumer::begin(&tenant.program, "");
+    let seen = std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let client = &tenant.program;
+            scope.spawn(move || {
+                for number in 0..EACH {
+                    told(&client.post("/v1/events", order(writer * EACH + number)), 201);
+                }
+            });
+        }
+        let mut seen = BTreeMap::<String, Vec<(String, String)>>::new();
+        let mut delivered = 0;
+        let mut records = 0;
+        while delivered < WRITERS * EACH {
+            let record = consumer.record();
+            let what = (text(&record["eventName"]).to_owned(), status(&record).to_owned());
+            delivered += usize::from(what.1 == "delivered");
+            seen.entry(id(&record).to_owned()).or_default().push(what);
+            records += 1;
+            if records % 3 == 0 {
+                consumer.reconnect();
+            }
+        }
+        seen
+    });
+    assert_eq!(seen.len(), WRITERS * EACH);
+    for (id, changes) in seen {
+        let names: Vec<_> = changes.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(names[0], "INSERT", "{id}: {changes:?}");
+        assert!(names[1..].iter().all(|name| *name == "MODIFY"), "{id}: {changes:?}");
+        assert_eq!(changes.last().unwrap().1, "delivered", "{id}: {changes:?}");
+    }
+}
+
+#[test]
+fn a_consumer_goes_on_after_a_crash_of_the_server() {
+    let mut tenant = Tenant::new();
+    let mut consumer = Consumer::begin(&tenant.program, "");
+    let before = tenant.expect(201, "POST", "/v1/events", Some(&order(1)));
+    assert_eq!(id(&consumer.record()), text(&before["eventId"]));
+    let behind = tenant.expect(201, "POST", "/v1/events", Some(&order(2)));
+    tenant.end("KILL");
+    tenant.begin_again();
+    consumer.client = tenant.program.clone();
+    consumer.reconnect();
+    assert_eq!(id(&consumer.record()), text(&behind["eventId"]));
+    let last = tenant.expect(201, "POST", "/v1/events", Some(&order(3)));
+    assert_eq!(id(&consumer.record()), text(&last["eventId"]));
+}
+
+/// By source and type; and nobody hears of a neighbour's.
+#[test]
+fn a_consumer_hears_what_it_asked_for() {
+    let tenant = Tenant::new();
+    let who = json!({
+        "email": "two@example.com", "password": "correct horse battery", "name": "Two"
+    });
+    let signed_in = told(&tenant.person.with("").post("/v1/auth/signup", who), 201);
+    let neighbour = tenant.person.with(text(&signed_in["accessToken"]));
+    let mut by_type = Consumer::begin(&tenant.program, "?type=user.*");
+    told(&neighbour.post("/v1/events", order(1)), 201);
+    tenant.post("/v1/events", order(2));
+    let user = json!({ "eventType": "user.created", "payload": {} });
+    let event = tenant.post("/v1/events", user);
+    assert_eq!(id(&by_type.record()), text(&event["eventId"]));
+
+    let mut all = Consumer::begin(&tenant.program, "?from=start");
+    let ours = all.record();
+    assert_eq!(ours["dynamodb"]["NewImage"]["payload"]["M"]["number"]["N"], "2");
+
+    let refused = tenant.call("GET", "/v1/stream?after=17", None);
+    assert_eq!(refused.status, 400, "{refused:?}");
+    let refused = tenant.call("GET", "/v1/stream?source=src_0000000000000000", None);
+    assert_eq!(refused.status, 404, "{refused:?}");
+}
+
+#[test]
+fn a_server_that_keeps_no_changes_says_so() {
+    let tenant = Tenant::with(&[("FERRYHOOK_STREAM_KEPT_HOURS", "0")]);
+    let refused = tenant.call("GET", "/v1/stream", None);
+    assert_eq!(refused.status, 409, "{refused:?}");
+}
+
+/// Those who read are let go, and the server has nothing left undone.
+#[test]
+fn a_server_that_stops_ends_its_streams() {
+    let tenant = Tenant::new();
+    let mut consumer = Consumer::begin(&tenant.program, "");
+    tenant.ferry.stop();
+    let mut rest = String::new();
+    consumer.stream.read_to_string(&mut rest).unwrap();
+}
