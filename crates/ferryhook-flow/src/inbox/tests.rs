@@ -9,7 +9,7 @@ use ferryhook_core::env::{Clock, SeededEntropy};
 use ferryhook_core::event::Status;
 use ferryhook_core::inbox::{Leased, Replied, Reply, Token, Wanted, own_way};
 use ferryhook_core::trigger::Posted;
-use ferryhook_core::{Connection, Env, Headers, Map, Source, samples};
+use ferryhook_core::{Env, Headers, Map, Source, samples};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply as Answer, Timing, Unsent};
 use ferryhook_store::{Slice, Store};
