@@ -8,15 +8,15 @@ mod lease;
 mod moves;
 mod reply;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ferryhook_core::delivery::Consequence;
 use ferryhook_core::inbox::{Group, Place};
-use ferryhook_core::{Account, Delivery, Event, Id, Timestamp};
-use ferryhook_store::Cursor;
+use ferryhook_core::{Account, Connection, Delivery, Event, Id, Timestamp};
+use ferryhook_store::{Cursor, Stored};
 use tokio::sync::watch;
 
 use crate::courier::{Courier, lock};
@@ -27,13 +27,16 @@ use crate::limits;
 pub(crate) struct Queues(Mutex<HashMap<Whose, Arc<Queue>>>);
 
 type Whose = (Id<Account>, Group);
+type Item = (Id<Event>, Id<Connection>);
 
 /// Of one group.
 #[derive(Debug)]
 struct Queue {
-    /// Whoever leases, one after the other in the order they came: two at once would take the same
-    /// items, and one of them would have worked for nothing.
+    /// Whoever looks for items, one after the other in the order they came: two at once would find
+    /// the same, and one of them would have worked for nothing.
     turn: tokio::sync::Mutex<Spot>,
+    /// Found by somebody who has not written their lease yet.
+    in_hand: Mutex<HashSet<Item>>,
     /// Counts what came, for those who wait.
     bell: watch::Sender<u64>,
 }
@@ -56,7 +59,10 @@ impl Queues {
             // Whoever waits or leases holds on to theirs.
             queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         }
-        let new = || Arc::new(Queue { turn: Default::default(), bell: watch::Sender::new(0) });
+        let new = || {
+            let bell = watch::Sender::new(0);
+            Arc::new(Queue { turn: Default::default(), in_hand: Default::default(), bell })
+        };
         queues.entry((account, group.clone())).or_insert_with(new).clone()
     }
 
@@ -65,6 +71,30 @@ impl Queues {
         let queue = lock(&self.0).get(&(account, group.clone())).cloned();
         if let Some(queue) = queue {
             queue.bell.send_modify(|came| *came = came.wrapping_add(1));
+        }
+    }
+}
+
+/// What somebody has found, until it is written down whose it is or they have gone.
+#[derive(Debug)]
+struct InHand {
+    queue: Arc<Queue>,
+    items: Vec<Item>,
+}
+
+impl InHand {
+    fn of(queue: &Arc<Queue>, found: &[Stored<Delivery>]) -> Self {
+        let items: Vec<_> = found.iter().map(|one| (one.event_id, one.connection_id)).collect();
+        lock(&queue.in_hand).extend(&items);
+        Self { queue: queue.clone(), items }
+    }
+}
+
+impl Drop for InHand {
+    fn drop(&mut self) {
+        let mut in_hand = lock(&self.queue.in_hand);
+        for item in &self.items {
+            in_hand.remove(item);
         }
     }
 }

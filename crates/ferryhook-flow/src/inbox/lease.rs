@@ -3,19 +3,22 @@
 //! At least once, never to two at a time: the condition on each item's revision decides between
 //! processes, and within one they take turns.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::{Consequence, Next, State};
 use ferryhook_core::event_types::EventTypes;
+
 use ferryhook_core::inbox::{Leased, Reply, Step, Token, Wanted};
+use ferryhook_core::limits::PAGE_MAX;
 use ferryhook_core::{Account, Delivery, Event, Id, Timestamp};
 use ferryhook_store::{Slice, StoreError, Stored, Window};
 use futures_util::future::try_join_all;
 
-use super::Spot;
 use super::moves::{Kept, Move, carry_out};
-use crate::courier::Courier;
+use super::{InHand, Item, Spot};
+use crate::courier::{Courier, lock};
 use crate::limits;
 use crate::shape::{self, Shape};
 
@@ -66,13 +69,17 @@ impl Courier {
     ) -> Result<Vec<Leased>, StoreError> {
         let inner = self.inner();
         let queue = inner.queues.of(account, &wanted.group);
-        let mut spot = queue.turn.lock().await;
         for _ in 0..limits::CONFLICT_TRIES_MAX {
+            let mut spot = queue.turn.lock().await;
             let now = inner.now().wall;
-            let found = self.look(account, wanted, types, &mut spot, now).await?;
+            // As of before the look: what is written since is seen as it is.
+            let taken = lock(&queue.in_hand).clone();
+            let found = self.look(account, wanted, types, (&mut spot, &taken), now).await?;
             if found.is_empty() {
                 return Ok(Vec::new());
             }
+            let _in_hand = InHand::of(&queue, &found);
+            drop(spot);
             let (moves, shaped) = self.prepare_leases(found, now + wanted.visibility, now).await?;
             let (done, _) = carry_out(&inner.store, moves, now, Kept::ForNow).await?;
             let leased: Vec<_> =
@@ -91,11 +98,11 @@ impl Courier {
         account: Id<Account>,
         wanted: &Wanted,
         types: &EventTypes,
-        spot: &mut Spot,
+        (spot, taken): (&mut Spot, &HashSet<Item>),
         now: Timestamp,
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
         if !wanted.types.is_empty() {
-            return self.look_for_types(account, wanted, types, spot, now).await;
+            return self.look_for_types(account, wanted, types, (spot, taken), now).await;
         }
         let inner = self.inner();
         let passed = inner.now().passed;
@@ -104,14 +111,16 @@ impl Courier {
         }
         loop {
             let window = Window { from: spot.from, to: Some(now) };
-            let slice = Slice::oldest_first().limit(wanted.count);
+            let limit = (wanted.count + taken.len()).min(PAGE_MAX);
+            let slice = Slice::oldest_first().limit(limit);
             let page = inner.store.inbox().list_open(account, &wanted.group, window, slice).await?;
             let was = spot.from;
             if was.is_none() {
                 spot.began_at = passed;
             }
             let mut rows = page.rows;
-            rows.retain(|row| is_due(row, now));
+            rows.retain(|row| is_free(row, taken, now));
+            rows.truncate(wanted.count);
             if let Some(last) = rows.last() {
                 spot.from = last.due_at();
                 return Ok(rows);
@@ -129,7 +138,7 @@ impl Courier {
         account: Id<Account>,
         wanted: &Wanted,
         types: &EventTypes,
-        spot: &mut Spot,
+        (spot, taken): (&mut Spot, &HashSet<Item>),
         now: Timestamp,
     ) -> Result<Vec<Stored<Delivery>>, StoreError> {
         let known = spot.passed.iter().position(|(of, _)| *of == wanted.types);
@@ -143,7 +152,8 @@ impl Courier {
                 let place = row.inbox.as_ref();
                 types.wants(place.and_then(|place| place.event_type.as_deref()))
             };
-            let fitting = page.rows.into_iter().filter(|row| is_due(row, now) && of_type(row));
+            let fitting =
+                page.rows.into_iter().filter(|row| is_free(row, taken, now) && of_type(row));
             found.extend(fitting.take(wanted.count - found.len()));
             if found.len() == wanted.count {
                 break; // the same page has more, perhaps
@@ -262,6 +272,7 @@ impl Courier {
     }
 }
 
-fn is_due(item: &Delivery, now: Timestamp) -> bool {
+fn is_free(item: &Delivery, taken: &HashSet<Item>, now: Timestamp) -> bool {
     item.due_at().is_some_and(|due| due <= now)
+        && !taken.contains(&(item.event_id, item.connection_id))
 }

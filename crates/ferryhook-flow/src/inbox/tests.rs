@@ -9,7 +9,7 @@ use ferryhook_core::env::{Clock, SeededEntropy};
 use ferryhook_core::event::Status;
 use ferryhook_core::inbox::{Leased, Replied, Reply, Token, Wanted, own_way};
 use ferryhook_core::trigger::Posted;
-use ferryhook_core::{Connection, Env, Headers, Map, Source, samples};
+use ferryhook_core::{Env, Headers, Map, Source, samples};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply as Answer, Timing, Unsent};
 use ferryhook_store::{Slice, Store};
@@ -85,7 +85,7 @@ fn connection(name: &str) -> Connection {
     }
 }
 
-fn to_inbox(name: &str, config: serde_json::Value) -> Connection {
+fn to_inbox(name: &str, config: &serde_json::Value) -> Connection {
     Connection {
         destination_type: DestinationType::Inbox,
         destination_url: None,
@@ -285,8 +285,8 @@ async fn an_item_is_given_up_after_its_last_lease() {
 /// Each group has it once; who is through with it decides nothing for the other.
 #[tokio::test(start_paused = true)]
 async fn groups_have_an_event_each() {
-    let billing = to_inbox("billing", json!({"group": "billing", "maxLeases": 1}));
-    let again = to_inbox("again", json!({"group": "billing"}));
+    let billing = to_inbox("billing", &json!({"group": "billing", "maxLeases": 1}));
+    let again = to_inbox("again", &json!({"group": "billing"}));
     let shop = Shop::new(&[billing, again]).await;
     let id = shop.post(&["order.paid"]).await[0].id;
     assert_eq!(shop.items(id).await.len(), 2);
@@ -367,7 +367,7 @@ async fn what_is_sent_does_not_wait_for_the_inbox() {
 async fn a_connection_to_the_inbox_has_its_rules() {
     let some = Connection {
         event_types: vec!["order.*".to_owned()],
-        ..to_inbox("some", json!({"group": "some"}))
+        ..to_inbox("some", &json!({"group": "some"}))
     };
     let shop = Shop::new(&[some]).await;
     shop.post(&["order.paid", "user.created"]).await;
