@@ -5,14 +5,14 @@ use crate::Env;
 
 mod item;
 
-fn settings(config: serde_json::Value) -> Result<Settings, String> {
+fn settings(config: &serde_json::Value) -> Result<Settings, String> {
     Settings::parse(config.as_object()).map_err(|error| error.to_string())
 }
 
 #[test]
 fn a_connection_names_its_group_and_its_patience() {
-    assert_eq!(settings(json!(null)), Ok(Settings::default()));
-    let told = settings(json!({"group": "billing", "maxLeases": 3}));
+    assert_eq!(settings(&json!(null)), Ok(Settings::default()));
+    let told = settings(&json!({"group": "billing", "maxLeases": 3}));
     assert_eq!(told, Ok(Settings { group: "billing".parse().unwrap(), leases_max: 3 }));
     for wrong in [
         json!({"group": "Billing"}),
@@ -24,7 +24,7 @@ fn a_connection_names_its_group_and_its_patience() {
         json!({"maxLeases": "3"}),
         json!({"visibility": 30}),
     ] {
-        assert!(settings(wrong.clone()).is_err(), "{wrong}");
+        assert!(settings(&wrong).is_err(), "{wrong}");
     }
 }
 

@@ -497,7 +497,7 @@ pub(crate) async fn a_held_event_is_found_by_its_source_until_it_goes_on(bench: 
     let was = first.standing();
     let freed = Standing { status: Status::Received, pending_since: Some(now), ..was.record };
     events.progress(&first, &was, freed).await.unwrap();
-    assert_eq!(list().await, [second.record.clone()]);
+    assert_eq!(list().await, from_ref(&second.record));
     assert_eq!(pending(&bench, home).await.len(), 1);
 }
 
