@@ -4,14 +4,14 @@
 //! were accepted and not planned, events that were held for a source which is active again. Later
 //! it finds the rare event whose hand-over was lost. It only reads, unless it finds something.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 
 use ferryhook_core::delivery::Lane;
 use ferryhook_core::event::{Standing, Status};
-use ferryhook_core::{Event, Id, Source, Timestamp, source};
+use ferryhook_core::{Account, Event, Id, Source, Timestamp, source};
 use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
 
 use crate::courier::Courier;
@@ -83,7 +83,6 @@ async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {
 /// Puts every connection whose queue has something in it into its lane.
 async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
     let inner = courier.inner();
-    let mut sources = Vec::new();
     for shard in Shard::all() {
         let mut slice = Slice::default().limit(limits::SWEEP_PAGE);
         loop {
@@ -108,16 +107,13 @@ async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
                     };
                     courier.note(of);
                 }
-                sources.push(connection.source_id);
             }
             let Some(next) = page.next else { break };
             slice = slice.after(Some(next));
         }
     }
     find_hook_queues(courier).await?;
-    sources.sort_unstable();
-    sources.dedup();
-    release_held(courier, sources).await
+    release_held(courier).await
 }
 
 /// The same for hooks, also those that are turned off: what waits for them has to be cancelled.
@@ -156,20 +152,54 @@ async fn find_hook_queues(courier: &Courier) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Events that were held while their source was paused, of sources that no longer are.
-async fn release_held(courier: &Courier, sources: Vec<Id<Source>>) -> Result<(), StoreError> {
+/// Events that were held while their source was paused, of sources that no longer are: whether or
+/// not they have connections, since what is posted needs none.
+async fn release_held(courier: &Courier) -> Result<(), StoreError> {
     let inner = courier.inner();
-    for id in sources {
-        let (events, one) = (inner.store.events(), Slice::oldest_first().limit(1));
-        if events.list_held(id, Window::ALWAYS, one).await?.rows.is_empty() {
-            continue;
-        }
-        let is_active = |route: &Arc<Route>| route.source.status == source::Status::Active;
-        if let Some(route) = inner.routes.find(id).await?.filter(is_active) {
-            release(courier, &route).await?;
+    let mut has_any = HashMap::new();
+    for shard in Shard::all() {
+        let mut slice = Slice::default().limit(limits::SWEEP_PAGE);
+        loop {
+            let page = inner.store.sources().list_everywhere(shard, slice.clone()).await?;
+            for source in page.rows.iter().filter(|found| found.status == source::Status::Active) {
+                // Most accounts hold nothing at all, and one question tells that of all sources.
+                let any = match has_any.get(&source.account_id) {
+                    Some(any) => *any,
+                    None => {
+                        let any = holds_any(courier, source.account_id).await?;
+                        has_any.insert(source.account_id, any);
+                        any
+                    }
+                };
+                if any {
+                    release_if_active(courier, source.id).await?;
+                }
+            }
+            let Some(next) = page.next else { break };
+            slice = slice.after(Some(next));
         }
     }
     Ok(())
+}
+
+async fn holds_any(courier: &Courier, account: Id<Account>) -> Result<bool, StoreError> {
+    let (events, one) = (courier.inner().store.events(), Slice::oldest_first().limit(1));
+    let held = events.list_by_status(account, Status::Held, Window::ALWAYS, one).await?;
+    Ok(!held.rows.is_empty() || held.next.is_some())
+}
+
+async fn release_if_active(courier: &Courier, id: Id<Source>) -> Result<(), StoreError> {
+    let inner = courier.inner();
+    let (events, one) = (inner.store.events(), Slice::oldest_first().limit(1));
+    let held = events.list_held(id, Window::ALWAYS, one).await?;
+    if held.rows.is_empty() && held.next.is_none() {
+        return Ok(());
+    }
+    let is_active = |route: &Arc<Route>| route.source.status == source::Status::Active;
+    match inner.routes.find(id).await?.filter(is_active) {
+        Some(route) => release(courier, &route).await,
+        None => Ok(()),
+    }
 }
 
 /// Lets go on what was held for a source that is active again. One at a time.

@@ -1,7 +1,7 @@
 //! Work that waits for someone is spread over a few partitions, so that no single one is written
 //! by every event and several workers can look at different ones.
 
-use ferryhook_core::{Connection, Event, Id};
+use ferryhook_core::{Connection, Event, Id, Source};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many there are. Rows in the store have been dealt out by it: a larger number leaves what
@@ -23,6 +23,10 @@ impl Shard {
 
     pub fn of_connection(connection: Id<Connection>) -> Self {
         Self::of_text(connection.as_str())
+    }
+
+    pub fn of_source(source: Id<Source>) -> Self {
+        Self::of_text(source.as_str())
     }
 
     fn of_text(text: &str) -> Self {

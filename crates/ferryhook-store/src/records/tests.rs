@@ -414,6 +414,7 @@ fn index_keys_are_those_the_tables_document() {
         [
             "UserByEmail EMAIL#ada@example.com USER",
             "SourceOrConnectionById SRCID#src_0000000000000001 SOURCE",
+            "KeyByHash SOURCES#7 src_0000000000000001",
             "AccountPlatform acc_0000000000000001 stripe",
             "AccountStatus acc_0000000000000001 active",
             "KeyByHash LANES#7 conn_0000000000000001",

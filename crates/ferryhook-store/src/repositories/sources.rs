@@ -10,7 +10,7 @@ use super::{RoomError, Slice, only};
 use crate::batch::{Batch, Patch};
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
-use crate::records::{source, user, word};
+use crate::records::{Shard, source, user, word};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -83,6 +83,16 @@ impl Sources<'_> {
     ) -> Result<Page<Stored<Source>>, StoreError> {
         let query = Query::index(Kind::Source, Index::AccountStatus, account.as_str());
         self.0.list(slice.of(query.exactly(word(status)))).await
+    }
+
+    /// Of all accounts, deleted ones too: for whoever looks after what they hold.
+    pub async fn list_everywhere(
+        &self,
+        shard: Shard,
+        slice: Slice,
+    ) -> Result<Page<Stored<Source>>, StoreError> {
+        let query = Query::index(Kind::Source, Index::KeyByHash, source::everywhere(shard));
+        self.0.list(slice.of(query)).await
     }
 
     pub async fn replace(

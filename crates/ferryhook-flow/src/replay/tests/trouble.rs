@@ -117,3 +117,19 @@ async fn a_replay_that_nobody_looks_after_is_taken_over() {
     assert_eq!(ferry.job(replay.id).await.state.word(), "done");
     assert_eq!(other.finish().await, 0);
 }
+
+/// Resumed, and then the process died before it had let them go. What is posted needs no connection.
+#[tokio::test(start_paused = true)]
+async fn what_a_source_without_connections_held_goes_on_after_a_crash() {
+    let mut ferry = Ferry::new(&[]).await;
+    sleep(seconds(1)).await;
+    let hold = |event: &mut Event| {
+        event.status = Status::Held;
+        event.pending_since = None;
+    };
+    let held = ferry.stored(the_source().id, None, hold).await;
+    ferry.restart();
+    sleep(seconds(5)).await;
+    let now = ferry.event(held.id).await;
+    assert_eq!((now.status, now.pending_since), (Status::Filtered, None));
+}
