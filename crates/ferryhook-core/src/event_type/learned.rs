@@ -29,7 +29,38 @@ pub(super) const ELEMENT: &str = "*";
 pub struct Learned {
     pub samples: u32,
     /// By path. A field stands behind the object or list that it is part of.
+    #[serde(with = "named")]
     pub(super) fields: BTreeMap<String, Field>,
+}
+
+/// The whole has an empty path, and an attribute of an item must have a name.
+mod named {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{Field, ROOT};
+
+    /// No path is called that: all others begin with a slash.
+    const WHOLE: &str = "$";
+
+    pub(super) fn serialize<S: Serializer>(
+        fields: &BTreeMap<String, Field>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let name = |path: &String| if path == ROOT { WHOLE.to_owned() } else { path.clone() };
+        serializer.collect_map(fields.iter().map(|(path, field)| (name(path), field)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<String, Field>, D::Error> {
+        let mut fields = BTreeMap::<String, Field>::deserialize(deserializer)?;
+        if let Some(whole) = fields.remove(WHOLE) {
+            fields.insert(ROOT.to_owned(), whole);
+        }
+        Ok(fields)
+    }
 }
 
 impl Learned {

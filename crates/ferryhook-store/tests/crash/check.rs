@@ -1,6 +1,6 @@
 //! Whether a store that was opened again has what was acknowledged, whole, and nothing half.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ferryhook_core::{Delivery, Event, Id, Notification, Schedule, User};
 use ferryhook_store::engine::Engine;
@@ -38,6 +38,8 @@ async fn check_events(engine: &dyn Engine, model: &Model) -> BTreeMap<Id<Event>,
         }
     }
     partitions.extend(shards().map(|shard| (Index::Pending, shard)));
+    let sources: BTreeSet<_> = found.values().map(|event| event.source_id).collect();
+    partitions.extend(sources.iter().map(|id| (Index::Pending, format!("HELD#{id}").into())));
     let ids = model.events.keys().map(|id| (Index::EventById, format!("EVTID#{id}").into()));
     partitions.extend(ids);
     check_indexes(engine, found.values().cloned().collect(), partitions).await;
