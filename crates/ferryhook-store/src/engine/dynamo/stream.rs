@@ -45,6 +45,9 @@ const PASSED_OVER_MAX: usize = 16;
 /// the minute.
 const ROUNDING_SECONDS: i64 = 65;
 
+/// Somewhat less than a day, for which the server keeps records.
+const FOUND_AGAIN_MILLIS: i64 = 23 * 60 * 60 * 1000;
+
 #[derive(Debug)]
 pub(super) struct Stream {
     requests: Requests,
@@ -119,7 +122,11 @@ impl Stream {
                 };
                 match refusal {
                     Refusal::Unknown => ChangesError::Unknown(place).into(),
-                    Refusal::Trimmed | Refusal::Expired => ChangesError::TooOld(place).into(),
+                    Refusal::Trimmed => ChangesError::TooOld(place).into(),
+                    Refusal::Expired => {
+                        let what = "DynamoDB takes no iterator of a stream, not even a new one";
+                        StoreError::Unavailable(what.into(), None)
+                    }
                 }
             }
         })
@@ -156,10 +163,14 @@ impl Stream {
             for (shard, told) in merge(round.told) {
                 spots.insert(shard, Spot::After(told.number.clone()));
                 let Some((key, what)) = told.wanted(wanted, now)? else { continue };
-                let (sequence, place) = (told.sequence.clone(), place_of(&spots));
+                let (sequence, place) = (told.sequence.clone(), place_of(&described, &spots));
                 changes.push(Change { key, what, sequence, place });
                 if changes.len() == wanted.limit {
-                    return Ok(Changes { changes, next: place_of(&spots), is_end: false });
+                    return Ok(Changes {
+                        changes,
+                        next: place_of(&described, &spots),
+                        is_end: false,
+                    });
                 }
             }
             let has_ended = !round.over.is_empty();
@@ -173,10 +184,10 @@ impl Stream {
             }
             if round.is_cut_short || !(has_told || has_ended) {
                 let is_end = !round.is_cut_short;
-                return Ok(Changes { changes, next: place_of(&spots), is_end });
+                return Ok(Changes { changes, next: place_of(&described, &spots), is_end });
             }
         }
-        Ok(Changes { changes, next: place_of(&spots), is_end: false })
+        Ok(Changes { changes, next: place_of(&described, &spots), is_end: false })
     }
 
     /// What follows in every shard that is being read.
@@ -207,7 +218,7 @@ impl Stream {
         Ok(round)
     }
 
-    async fn now(&self, described: &Arc<Described>) -> Result<Changes, Unread> {
+    async fn now(&self, described: &Described) -> Result<Changes, Unread> {
         let mut spots = Spots::new();
         for shard in lineage::youngest(&described.shards) {
             let spot = match shard.last {
@@ -216,7 +227,7 @@ impl Stream {
             };
             spots.insert(shard.name.clone(), spot);
         }
-        Ok(Changes { changes: Vec::new(), next: place_of(&spots), is_end: true })
+        Ok(Changes { changes: Vec::new(), next: place_of(described, &spots), is_end: true })
     }
 
     /// The end of a shard: one that someone knows, or a new one.
@@ -246,9 +257,7 @@ impl Stream {
             moment += 1;
         }
         let spot = Spot::Since(moment);
-        let end =
-            End { spot: spot.clone(), iterator: Some(iterator), is_over: false, asked_at: None };
-        shelf.put_end(end);
+        shelf.put_tip(spot.clone(), iterator, self.time.elapsed());
         drop(shelf);
         self.read(described, shard, &spot, Asking::Since(began)).await?;
         Ok(spot)
@@ -293,8 +302,7 @@ impl Stream {
             shelf.put(spot, told, next, at);
             if has_passed_over {
                 // Further on in search of the moment.
-                let end = shelf.end(spot).cloned();
-                end.into_iter().for_each(|end| shelf.put_end(End { asked_at: None, ..end }));
+                shelf.search_on(spot);
             }
         }
         Ok(Next::NotKnown)
@@ -309,20 +317,37 @@ impl Stream {
         shelf: &mut Shelf,
     ) -> Result<(Vec<Arc<Told>>, Option<String>), Unread> {
         let kept = shelf.end(spot).and_then(|end| end.iterator.clone());
-        let mut answer = match &kept {
+        let answer = match &kept {
             Some(iterator) => self.requests.records(&self.name, iterator).await?,
             None => Err(Refusal::Expired),
         };
-        if answer == Err(Refusal::Expired) {
-            shelf.forget_end(spot);
-            let id = described.id(shard).ok_or(Gone)?;
-            let iterator = self.requests.iterator(&self.name, &described.arn, id, Some(spot));
-            let iterator = iterator.await?.map_err(Unread::Lost)?;
-            answer = self.requests.records(&self.name, &iterator).await?;
-        }
+        let answer = match answer {
+            Err(refusal) if self.is_worth_another(spot, refusal) => {
+                shelf.forget_end(spot);
+                let id = described.id(shard).ok_or(Gone)?;
+                let iterator = self.requests.iterator(&self.name, &described.arn, id, Some(spot));
+                let iterator = iterator.await?.map_err(Unread::Lost)?;
+                self.requests.records(&self.name, &iterator).await?
+            }
+            answer => answer,
+        };
         let (records, next) = answer.map_err(Unread::Lost)?;
         let told = records.into_iter().map(|record| Told::of(record, self.table).map(Arc::new));
         Ok((told.collect::<Result<_, _>>()?, next))
+    }
+
+    /// Whether a new iterator helps where one was refused.
+    fn is_worth_another(&self, spot: &Spot, refusal: Refusal) -> bool {
+        let now = self.time.now().as_millis();
+        match (spot, refusal) {
+            // It can be found again for as long as nothing behind it is gone.
+            (Spot::Since(moment), _) => now.saturating_sub(*moment) < FOUND_AGAIN_MILLIS,
+            (_, Refusal::Expired) => true,
+            // DynamoDB Local counts all tables as one, and takes the beginning of an empty shard
+            // for trimmed as soon as it has something.
+            (Spot::Start, Refusal::Trimmed) => !self.requests.is_aws,
+            _ => false,
+        }
     }
 
     /// Which shards there are, as the server said no longer ago than this.
@@ -386,8 +411,8 @@ fn settle(described: &Described, checkpoint: &Checkpoint) -> Result<Spots, Gone>
     }
 }
 
-fn place_of(spots: &Spots) -> Place {
-    Place::new(checkpoint::text(spots))
+fn place_of(described: &Described, spots: &Spots) -> Place {
+    Place::new(checkpoint::text(spots, described.shards.len() == 1))
 }
 
 /// Whoever began at a moment and has lost the iterator reads the shard again, up to there; rather

@@ -3,7 +3,7 @@
 //! A place says of each shard that is being read how far: `1414562045508-2bac9cd2~s` for its
 //! beginning, `…~100000000003498069978` for behind this number, `…~t1700000000000` for the
 //! moment at which someone began to listen, `…~e` for its end; and a dot between two. Where there
-//! is one shard and a number, the number is all. Nothing in it has to be escaped in a URL.
+//! is but one shard and a number, the number is all. Nothing in it has to be escaped in a URL.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -98,9 +98,10 @@ pub(super) fn parse(text: &str) -> Option<Checkpoint> {
     Some(Checkpoint::Spots(spots))
 }
 
-pub(super) fn text(spots: &Spots) -> String {
-    let mut every = spots.iter();
-    if let (Some((_, Spot::After(number))), None) = (every.next(), every.next()) {
+/// Only while there is no shard but one is a number enough: siblings of one that was split may
+/// show up late, and have numbers from before.
+pub(super) fn text(spots: &Spots, is_only_shard: bool) -> String {
+    if let Some(Spot::After(number)) = spots.values().next().filter(|_| is_only_shard) {
         return number.to_string();
     }
     let parts: Vec<_> = spots

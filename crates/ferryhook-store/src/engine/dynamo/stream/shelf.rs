@@ -23,7 +23,7 @@ pub(super) struct Shelf {
     ends: VecDeque<End>,
     /// When the shard was asked, the last few times.
     asked: VecDeque<Duration>,
-    /// Where it ended when it was asked last.
+    /// Where someone began at its end, or has come to from there.
     tip: Option<(Spot, Duration)>,
 }
 
@@ -66,10 +66,7 @@ impl Shelf {
         self.end(spot).is_some() || self.behind(spot).is_some()
     }
 
-    pub(super) fn put_end(&mut self, end: End) {
-        if let Some(at) = end.asked_at {
-            self.tip = Some((end.spot.clone(), at));
-        }
+    fn put_end(&mut self, end: End) {
         self.ends.retain(|other| other.spot != end.spot);
         self.ends.push_back(end);
         if self.ends.len() > ENDS_KEPT {
@@ -98,15 +95,31 @@ impl Shelf {
                 self.pages.pop_front();
             }
         }
+        if self.tip.as_ref().is_some_and(|(tip, _)| tip == from) {
+            self.tip = Some((spot.clone(), at));
+        }
         // Someone may be further behind the same spot already.
         if asked_at.is_some() || self.end(&spot).is_none() {
             self.put_end(End { spot, iterator: next, is_over, asked_at });
         }
     }
 
+    /// Nothing was found at a spot so far, but the search goes on.
+    pub(super) fn search_on(&mut self, spot: &Spot) {
+        for end in self.ends.iter_mut().filter(|end| end.spot == *spot) {
+            end.asked_at = None;
+        }
+    }
+
     /// Its iterator has run out.
     pub(super) fn forget_end(&mut self, spot: &Spot) {
         self.ends.retain(|end| end.spot != *spot);
+    }
+
+    /// A new spot at the end of the shard.
+    pub(super) fn put_tip(&mut self, spot: Spot, iterator: String, at: Duration) {
+        self.tip = Some((spot.clone(), at));
+        self.put_end(End { spot, iterator: Some(iterator), is_over: false, asked_at: None });
     }
 
     /// Where the shard ended, if that was not before some moment.

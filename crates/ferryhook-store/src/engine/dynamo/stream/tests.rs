@@ -1,6 +1,9 @@
 use super::*;
 use checkpoint::Sequence;
 
+mod server;
+mod shards;
+
 fn told(number: u32, created: Option<i64>) -> Arc<Told> {
     let sequence = number.to_string();
     let number = Sequence::parse(&sequence).unwrap();

@@ -21,7 +21,7 @@ fn a_place_says_how_far_each_shard_was_read() {
         ),
     ];
     for (spots, expected) in cases {
-        assert_eq!(text(&spots), expected);
+        assert_eq!(text(&spots, false), expected);
         assert_eq!(parse(expected), Some(Checkpoint::Spots(spots)), "{expected}");
     }
 }
@@ -30,7 +30,9 @@ fn a_place_says_how_far_each_shard_was_read() {
 fn of_one_shard_the_number_is_all() {
     let long = "4421584500000000017450439091";
     let one = spots([("12-ab", Spot::After(number(long)))]);
-    assert_eq!(text(&one), long);
+    assert_eq!(text(&one, true), long);
+    assert_eq!(text(&one, false), format!("12-ab~{long}"));
+    assert_eq!(text(&spots([("12-ab", Spot::Start)]), true), "12-ab~s");
     assert_eq!(parse(long), Some(Checkpoint::Number(number(long))));
     assert_eq!(parse("17"), Some(Checkpoint::Number(number("000000000000000000017"))));
 }

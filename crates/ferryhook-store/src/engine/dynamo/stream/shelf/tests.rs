@@ -37,8 +37,7 @@ fn an_empty_answer_moves_the_iterator_only() {
     shelf.put(&after(3), Vec::new(), Some("i5".into()), at(9));
     let end = shelf.end(&after(3)).unwrap();
     assert_eq!((end.iterator.as_deref(), end.asked_at), (Some("i5"), Some(at(9))));
-    assert_eq!(shelf.tip(at(9)), Some(&after(3)));
-    assert_eq!(shelf.tip(at(10)), None, "that was before");
+    assert_eq!(shelf.tip(at(0)), None, "nobody knows whether that is the end");
     shelf.put(&after(3), vec![told(4)], None, at(12));
     assert!(shelf.end(&after(3)).is_none());
     assert!(shelf.end(&after(4)).unwrap().is_over);
@@ -64,4 +63,18 @@ fn a_shard_is_asked_so_often_a_second() {
     assert_eq!(shelf.may_ask(at(400)), Err(at(600)));
     assert_eq!(shelf.may_ask(at(1000)), Ok(()));
     assert_eq!(shelf.may_ask(at(1050)), Err(at(50)));
+}
+
+#[test]
+fn the_end_is_followed_from_where_someone_began() {
+    let mut shelf = Shelf::default();
+    let begun = Spot::Since(5);
+    shelf.put_tip(begun.clone(), "latest".into(), at(5));
+    shelf.put(&Spot::Start, Vec::new(), Some("early".into()), at(7));
+    assert_eq!(shelf.tip(at(5)), Some(&begun));
+    shelf.put(&begun, Vec::new(), Some("later".into()), at(9));
+    assert_eq!(shelf.tip(at(9)), Some(&begun));
+    shelf.put(&begun, vec![told(4)], Some("last".into()), at(12));
+    assert_eq!(shelf.tip(at(12)), Some(&after(4)));
+    assert_eq!(shelf.tip(at(13)), None, "that was before");
 }
