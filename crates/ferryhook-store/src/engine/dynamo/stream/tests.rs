@@ -10,9 +10,12 @@ fn told(number: u32, created: Option<i64>) -> Arc<Told> {
     Arc::new(Told { number, sequence, created, change: None })
 }
 
+type Shards<'a> = &'a [(&'a str, &'a [u32])];
+type Merged<'a> = &'a [(&'a str, u32)];
+
 #[test]
 fn shards_are_merged_by_number_and_stay_in_order() {
-    let cases: [(&[(&str, &[u32])], &[(&str, u32)]); 4] = [
+    let cases: [(Shards<'_>, Merged<'_>); 4] = [
         (&[], &[]),
         (&[("a", &[1, 2])], &[("a", 1), ("a", 2)]),
         (
