@@ -138,7 +138,9 @@ fn refused(error: StoreError) -> Problem {
         ),
         StoreError::Changes(ChangesError::NotKept) => Problem::new(
             Code::Conflict,
-            "This server keeps no changes. An embedded store does, unless stream.keptHours is 0.",
+            "This server keeps no changes. An embedded store does, unless stream.keptHours is 0; \
+             on DynamoDB the events table needs a stream of new images, which `ferryhook schema \
+             apply` gives it.",
         ),
         error => error.into(),
     }

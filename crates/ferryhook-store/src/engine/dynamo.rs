@@ -10,7 +10,6 @@
 
 use std::time::Duration;
 
-use aws_config::BehaviorVersion;
 use aws_config::environment::{
     EnvironmentVariableCredentialsProvider, EnvironmentVariableRegionProvider,
 };
@@ -18,6 +17,7 @@ use aws_config::meta::credentials::CredentialsProviderChain;
 use aws_config::meta::region::RegionProviderChain;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{Credentials, Region};
 use aws_sdk_dynamodb::error::BuildError;
@@ -29,16 +29,19 @@ use ferryhook_core::Env;
 use super::{Answer, Engine, Row};
 use crate::StoreError;
 use crate::batch::{Action, Batch, Durability};
+use crate::changes::{Changes, Place, Wanted};
 use crate::key::Key;
 use crate::query::{Order, Page, Query};
 use crate::schema::Names;
 use errors::Failure;
 use expressions::Placeholders;
+use stream::Stream;
 
 mod errors;
 mod expressions;
 mod items;
 mod retry;
+mod stream;
 pub(crate) mod tables;
 
 /// Requests for one page. Rows that are passed over (of other kinds, or expired) can make a page
@@ -62,23 +65,34 @@ impl DynamoConfig {
     pub fn names(&self) -> Names {
         Names { prefix: self.table_prefix.clone(), ledger: self.ledger_table.clone() }
     }
+
+    /// Servers of others differ in what they know and in how they refuse.
+    fn is_aws(&self) -> bool {
+        let endpoint = self.endpoint.as_deref();
+        endpoint.is_none_or(|endpoint| endpoint.contains(".amazonaws.com"))
+    }
 }
 
 #[derive(Debug)]
 pub struct Dynamo {
     client: Client,
     names: Names,
+    stream: Stream,
     env: Env,
 }
 
 impl Dynamo {
-    /// Makes the client; the first request connects.
+    /// Makes the clients; the first request connects.
     pub async fn open(config: DynamoConfig, env: Env) -> Result<Self, StoreError> {
-        Ok(Self {
-            client: connect(&config, retry::TRY_TIMEOUT, RetryConfig::disabled()).await?,
-            names: config.names(),
-            env,
-        })
+        let shared = settings(&config, retry::TRY_TIMEOUT, RetryConfig::disabled()).await?;
+        let mut of_streams = aws_sdk_dynamodbstreams::config::Builder::from(&shared);
+        if let Some(endpoint) = &config.endpoint {
+            of_streams = of_streams.endpoint_url(stream::requests::endpoint(endpoint));
+        }
+        let (client, names) = (Client::new(&shared), config.names());
+        let streams = aws_sdk_dynamodbstreams::Client::from_conf(of_streams.build());
+        let stream = Stream::new(client.clone(), streams, &names, env.clone(), config.is_aws());
+        Ok(Self { client, names, stream, env })
     }
 
     async fn get_row(&self, key: &Key) -> Result<Option<Row>, StoreError> {
@@ -258,6 +272,14 @@ impl Engine for Dynamo {
     fn commit(&self, batch: Batch, _: Durability) -> Answer<'_, ()> {
         Box::pin(self.commit_all(batch))
     }
+
+    fn changes<'a>(&'a self, wanted: &'a Wanted) -> Answer<'a, Changes> {
+        Box::pin(self.stream.changes(wanted))
+    }
+
+    fn changed<'a>(&'a self, _: &'a Place) -> Answer<'a, ()> {
+        Box::pin(self.stream.changed())
+    }
 }
 
 async fn connect(
@@ -265,6 +287,15 @@ async fn connect(
     try_timeout: Duration,
     retries: RetryConfig,
 ) -> Result<Client, StoreError> {
+    Ok(Client::new(&settings(config, try_timeout, retries).await?))
+}
+
+/// What all clients share.
+async fn settings(
+    config: &DynamoConfig,
+    try_timeout: Duration,
+    retries: RetryConfig,
+) -> Result<SdkConfig, StoreError> {
     let timeouts = TimeoutConfig::builder()
         .connect_timeout(retry::CONNECT_TIMEOUT)
         .operation_attempt_timeout(try_timeout)
@@ -300,7 +331,7 @@ async fn connect(
             )));
         }
     }
-    Ok(Client::new(&Box::pin(loader.load()).await))
+    Ok(Box::pin(loader.load()).await)
 }
 
 #[cfg(test)]

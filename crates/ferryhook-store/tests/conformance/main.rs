@@ -128,6 +128,8 @@ telling!(memory, of_memory);
 telling!(embedded, of_embedded);
 #[cfg(feature = "aws")]
 conformance!(dynamo);
+#[cfg(feature = "aws")]
+telling!(dynamo, of_dynamo);
 
 /// Turns each case into a test of its own, named `engine::case`.
 macro_rules! tests {

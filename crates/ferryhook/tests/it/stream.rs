@@ -87,7 +87,10 @@ fn order(number: usize) -> Value {
 
 /// A tenant whose posted events are delivered.
 fn delivering(destination: &Destination) -> Tenant {
-    let tenant = Tenant::new();
+    deliver(Tenant::new(), destination)
+}
+
+fn deliver(tenant: Tenant, destination: &Destination) -> Tenant {
     let first = tenant.expect(201, "POST", "/v1/events", Some(&order(0)));
     let source = text(&first["sourceId"]);
     let connection = json!({ "name": "crm", "destinationUrl": destination.url("crm") });
@@ -125,24 +128,25 @@ fn every_change_is_told_as_it_happens() {
 /// the order in which things happened to it.
 #[test]
 fn a_consumer_that_keeps_reconnecting_misses_nothing() {
-    const WRITERS: usize = 4;
-    const EACH: usize = 50;
     let destination = Destination::kind();
-    let tenant = delivering(&destination);
+    reconnecting(&delivering(&destination), 4, 50);
+}
+
+fn reconnecting(tenant: &Tenant, writers: usize, each: usize) {
     let mut consumer = Consumer::begin(&tenant.program, "");
     let seen = std::thread::scope(|scope| {
-        for writer in 0..WRITERS {
+        for writer in 0..writers {
             let client = &tenant.program;
             scope.spawn(move || {
-                for number in 0..EACH {
-                    told(&client.post("/v1/events", order(writer * EACH + number)), 201);
+                for number in 0..each {
+                    told(&client.post("/v1/events", order(writer * each + number)), 201);
                 }
             });
         }
         let mut seen = BTreeMap::<String, Vec<(String, String)>>::new();
         let mut delivered = 0;
         let mut records = 0;
-        while delivered < WRITERS * EACH {
+        while delivered < writers * each {
             let record = consumer.record();
             let what = (text(&record["eventName"]).to_owned(), status(&record).to_owned());
             delivered += usize::from(what.1 == "delivered");
@@ -154,7 +158,7 @@ fn a_consumer_that_keeps_reconnecting_misses_nothing() {
         }
         seen
     });
-    assert_eq!(seen.len(), WRITERS * EACH);
+    assert_eq!(seen.len(), writers * each);
     for (id, changes) in seen {
         let names: Vec<_> = changes.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names[0], "INSERT", "{id}: {changes:?}");
@@ -220,4 +224,70 @@ fn a_server_that_stops_ends_its_streams() {
     tenant.ferry.stop();
     let mut rest = String::new();
     consumer.stream.read_to_string(&mut rest).unwrap();
+}
+
+/// The same from the stream of a table, which the server reads.
+#[cfg(feature = "aws")]
+mod of_tables {
+    use super::*;
+    use crate::tables::{as_variables, made};
+
+    fn tenant(name: &str) -> Option<Tenant> {
+        let tables = made(name)?;
+        Some(Tenant::with(&as_variables(&tables)))
+    }
+
+    #[test]
+    fn a_consumer_that_keeps_reconnecting_misses_nothing() {
+        let Some(tenant) = tenant("stream") else { return };
+        let destination = Destination::kind();
+        reconnecting(&deliver(tenant, &destination), 3, 8);
+    }
+
+    /// From every kind of place: where nothing was told yet, behind a record, and by its number.
+    #[test]
+    fn a_consumer_goes_on_at_another_server() {
+        let Some(mut tenant) = tenant("stream-again") else { return };
+        let mut quiet = Consumer::begin(&tenant.program, "");
+        let mut consumer = Consumer::begin(&tenant.program, "?from=start");
+        let events: Vec<String> = (0..4)
+            .map(|number| text(&tenant.post("/v1/events", order(number))["eventId"]).to_owned())
+            .collect();
+        let mut number = String::new();
+        for event in &events[..2] {
+            let record = inserted(&mut consumer);
+            assert_eq!(id(&record), event);
+            text(&record["dynamodb"]["SequenceNumber"]).clone_into(&mut number);
+        }
+        tenant.end("KILL");
+        tenant.begin_again();
+        for behind in [&mut quiet, &mut consumer] {
+            behind.client = tenant.program.clone();
+            behind.reconnect();
+        }
+        for event in &events {
+            assert_eq!(id(&inserted(&mut quiet)), event);
+        }
+        for event in &events[2..] {
+            assert_eq!(id(&inserted(&mut consumer)), event);
+        }
+        consumer.last = Some(number);
+        consumer.reconnect();
+        assert_eq!(id(&inserted(&mut consumer)), events[2]);
+
+        let refused = tenant.call("GET", "/v1/stream?after=17-ab~3", None);
+        assert_eq!(refused.status, 400, "{refused:?}");
+        assert!(refused.body.contains("too old"), "{refused:?}");
+        let refused = tenant.call("GET", "/v1/stream?after=garbled", None);
+        assert_eq!(refused.status, 400, "{refused:?}");
+    }
+
+    fn inserted(consumer: &mut Consumer) -> Value {
+        loop {
+            let record = consumer.record();
+            if record["eventName"] == "INSERT" {
+                return record;
+            }
+        }
+    }
 }

@@ -38,11 +38,7 @@ pub(crate) struct Tables {
 impl Tables {
     pub(crate) async fn open(config: &DynamoConfig) -> Result<Self, StoreError> {
         let retries = RetryConfig::standard().with_max_attempts(TRIES_MAX);
-        let endpoint = config.endpoint.as_deref();
-        Ok(Self {
-            client: connect(config, TRY_TIMEOUT, retries).await?,
-            is_aws: endpoint.is_none_or(|endpoint| endpoint.contains(".amazonaws.com")),
-        })
+        Ok(Self { client: connect(config, TRY_TIMEOUT, retries).await?, is_aws: config.is_aws() })
     }
 
     pub(crate) async fn find(&self, name: &str) -> Result<Option<Found>, StoreError> {

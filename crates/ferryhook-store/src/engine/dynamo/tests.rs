@@ -19,6 +19,7 @@ use tokio::sync::OnceCell;
 use super::tables::Tables;
 use super::*;
 use crate::batch::{Condition, Patch};
+use crate::changes::{ChangesError, Start};
 use crate::key::{IndexKey, Part};
 use crate::query::Cursor;
 use crate::record::{Kind, Record, Stored};
@@ -390,6 +391,17 @@ async fn a_missing_table_says_what_to_do() {
     for error in [got, committed] {
         assert!(error.to_string().contains("run `ferryhook schema apply`"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_table_without_a_stream_keeps_no_changes() {
+    let Some(config) = server("quiet") else { return };
+    let name = config.names().of(Table::Events);
+    let tables = Tables::open(&config).await.unwrap();
+    tables.create_bare(Table::Events, &name).await.unwrap();
+    let dynamo = Dynamo::open(config, env().0).await.unwrap();
+    let error = dynamo.changes(&Wanted::new(Kind::Event, Start::Oldest)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Changes(ChangesError::NotKept)), "{error}");
 }
 
 /// The bounds count the record; its keys and index entries come on top.
