@@ -93,6 +93,8 @@ pub struct Leased {
     pub event: Event,
     pub token: Token,
     pub lease_until: Timestamp,
+    /// Where the item stands, as a list shows it.
+    pub status: Status,
     /// How often it was leased before.
     pub retry_count: u32,
 }

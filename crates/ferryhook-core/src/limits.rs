@@ -132,6 +132,8 @@ pub const TRIGGER_CLOCK_AHEAD_MAX: Duration = Duration::from_secs(5 * 60);
 
 /// Items of the inbox that one request leases or replies to, and how long a lease may be.
 pub const INBOX_ITEMS_MAX: usize = 100;
+/// What the events of one lease carry together, unless the first alone has more.
+pub const INBOX_LEASE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const INBOX_VISIBILITY_MIN: Duration = Duration::from_secs(1);
 pub const INBOX_VISIBILITY_DEFAULT: Duration = Duration::from_secs(30);
 pub const INBOX_VISIBILITY_MAX: Duration = Duration::from_secs(12 * 60 * 60);

@@ -4,23 +4,25 @@
 //! here is only who waits for it and from where that queue is worth reading, and all of that may be
 //! thrown away at any time. It sends nothing, and no lane knows of it.
 
+mod hand_out;
 mod lease;
+mod look;
 mod moves;
 mod reply;
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use ferryhook_core::delivery::Consequence;
 use ferryhook_core::inbox::{Group, Place};
 use ferryhook_core::{Account, Connection, Delivery, Event, Id, Timestamp};
-use ferryhook_store::{Cursor, Stored};
+use ferryhook_store::Stored;
 use tokio::sync::watch;
 
 use crate::courier::{Courier, lock};
 use crate::limits;
+use look::Spot;
 
 /// Those groups that somebody has asked for lately.
 #[derive(Debug, Default)]
@@ -35,21 +37,19 @@ struct Queue {
     /// Whoever looks for items, one after the other in the order they came: two at once would find
     /// the same, and one of them would have worked for nothing.
     turn: tokio::sync::Mutex<Spot>,
-    /// Found by somebody who has not written their lease yet.
-    in_hand: Mutex<HashSet<Item>>,
+    hands: Mutex<Hands>,
     /// Counts what came, for those who wait.
     bell: watch::Sender<u64>,
 }
 
-/// From where a queue is worth reading: what lies before has been leased or settled.
+/// What was found and is not written down yet.
 #[derive(Debug, Default)]
-struct Spot {
-    from: Option<Timestamp>,
-    /// When it was last looked at from the very beginning, where something may turn up that was
-    /// due earlier and written later.
-    began_at: Duration,
-    /// How far those have passed who want only some types.
-    passed: Vec<(Vec<String>, Cursor)>,
+struct Hands {
+    /// Found by somebody who has not written their lease yet.
+    held: HashSet<Item>,
+    /// Since the last look something was put back that was due then: it lies before the place from
+    /// where the queue is read.
+    left: Option<Timestamp>,
 }
 
 impl Queues {
@@ -61,7 +61,7 @@ impl Queues {
         }
         let new = || {
             let bell = watch::Sender::new(0);
-            Arc::new(Queue { turn: Default::default(), in_hand: Default::default(), bell })
+            Arc::new(Queue { turn: Default::default(), hands: Default::default(), bell })
         };
         queues.entry((account, group.clone())).or_insert_with(new).clone()
     }
@@ -70,8 +70,23 @@ impl Queues {
     fn ring(&self, account: Id<Account>, group: &Group) {
         let queue = lock(&self.0).get(&(account, group.clone())).cloned();
         if let Some(queue) = queue {
-            queue.bell.send_modify(|came| *came = came.wrapping_add(1));
+            queue.ring();
         }
+    }
+}
+
+impl Queue {
+    fn ring(&self) {
+        self.bell.send_modify(|came| *came = came.wrapping_add(1));
+    }
+
+    /// What others have found, after the place was set back to what they have left.
+    fn taken(&self, spot: &mut Spot) -> HashSet<Item> {
+        let mut hands = lock(&self.hands);
+        if let Some(left) = hands.left.take() {
+            spot.go_back(left);
+        }
+        hands.held.clone()
     }
 }
 
@@ -79,24 +94,42 @@ impl Queues {
 #[derive(Debug)]
 struct InHand {
     queue: Arc<Queue>,
-    items: Vec<Item>,
+    /// With when it was due, as long as nothing became of it.
+    items: HashMap<Item, Option<Timestamp>>,
 }
 
 impl InHand {
     fn of(queue: &Arc<Queue>, found: &[Stored<Delivery>]) -> Self {
-        let items: Vec<_> = found.iter().map(|one| (one.event_id, one.connection_id)).collect();
-        lock(&queue.in_hand).extend(&items);
+        let items = found.iter().map(|one| (name(one), one.due_at()));
+        let items: HashMap<_, _> = items.collect();
+        lock(&queue.hands).held.extend(items.keys());
         Self { queue: queue.clone(), items }
+    }
+
+    /// It has moved on, through whoever has it in hand or somebody else.
+    fn has_moved(&mut self, item: Item) {
+        self.items.insert(item, None);
     }
 }
 
+/// Whoever has gone without a word leaves what they found to the others.
 impl Drop for InHand {
     fn drop(&mut self) {
-        let mut in_hand = lock(&self.queue.in_hand);
-        for item in &self.items {
-            in_hand.remove(item);
+        let left = self.items.values().copied().flatten().min();
+        let mut hands = lock(&self.queue.hands);
+        for item in self.items.keys() {
+            hands.held.remove(item);
+        }
+        hands.left = hands.left.into_iter().chain(left).min();
+        drop(hands);
+        if left.is_some() {
+            self.queue.ring();
         }
     }
+}
+
+fn name(item: &Delivery) -> Item {
+    (item.event_id, item.connection_id)
 }
 
 impl Courier {
@@ -137,7 +170,7 @@ impl Courier {
             tracing::warn!(event.id = %event.id, connection.id = %now.connection_id,
                 account.id = %now.account_id, "an item of the inbox was given up");
         }
-        self.heed_item(event, now);
+        self.heed_item(now);
     }
 }
 

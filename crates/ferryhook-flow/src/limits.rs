@@ -108,11 +108,18 @@ pub const INBOX_QUEUES_MAX: usize = 16 * 1024;
 /// How often a queue is looked at from its very beginning, and where other processes write to the
 /// same store, how often whoever waits looks by themselves.
 pub const INBOX_LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Items of other types that one lease passes over, page by page, and lists of types of one group
-/// for which it is remembered how far that came.
+/// Whoever wants only some types passes over the others page by page, this many pages at a time
+/// before somebody else may look; and lists of types of one group for which it is remembered how
+/// far that came.
 pub const INBOX_PAGE: usize = 200;
 pub const INBOX_PAGES_PASSED_MAX: usize = 10;
 pub const INBOX_TYPES_REMEMBERED: usize = 16;
+/// Items that a lease looks at before it says that there is nothing, if it is not to wait.
+pub const INBOX_ROWS_MAX: usize = 20_000;
+/// Events that a lease reads at a time, before it is known how large they are.
+pub const INBOX_READ_AT_ONCE: usize = 25;
+/// Until whoever waits looks again after other processes have been faster time and again.
+pub const INBOX_CONFLICT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Until a delivery is looked at again whose transform had to wait for a thread.
 pub const SHAPE_PAUSE: Duration = Duration::from_secs(5);

@@ -1,13 +1,16 @@
 //! The memory engine with a hand on it: counts what is asked, can be held up, can be away.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use ferryhook_core::{Env, samples};
+use ferryhook_core::{Env, Event, Id, samples};
 use ferryhook_store::engine::memory::Memory;
 use ferryhook_store::engine::{Answer, Engine, Row};
-use ferryhook_store::{Batch, Durability, Key, Page, Query, Store, StoreError};
+use ferryhook_store::{Batch, Durability, Key, Kind, Page, Query, Store, StoreError};
 use tokio::sync::watch;
+
+use crate::courier::lock;
 
 #[derive(Debug)]
 pub(crate) struct Probe {
@@ -17,6 +20,8 @@ pub(crate) struct Probe {
     away: AtomicBool,
     answer_is_lost: AtomicBool,
     held: watch::Sender<bool>,
+    spoilt: Mutex<Option<String>>,
+    takes: Mutex<Duration>,
 }
 
 impl Probe {
@@ -28,6 +33,8 @@ impl Probe {
             away: AtomicBool::new(false),
             answer_is_lost: AtomicBool::new(false),
             held: watch::Sender::new(false),
+            spoilt: Mutex::new(None),
+            takes: Mutex::new(Duration::ZERO),
         });
         (probe.clone(), Store::new(probe, env.clone()))
     }
@@ -35,6 +42,16 @@ impl Probe {
     /// From now on everything fails, or works again.
     pub(crate) fn is_away(&self, away: bool) {
         self.away.store(away, Ordering::SeqCst);
+    }
+
+    /// From now on whatever is asked takes so long.
+    pub(crate) fn takes(&self, each: Duration) {
+        *lock(&self.takes) = each;
+    }
+
+    /// From now on the event with this id cannot be read.
+    pub(crate) fn spoil(&self, id: Id<Event>) {
+        *lock(&self.spoilt) = Some(id.to_string());
     }
 
     /// The next commit is carried out, and nobody hears of it.
@@ -61,6 +78,10 @@ impl Probe {
 
     async fn pass(&self) -> Result<(), StoreError> {
         let _ = self.held.subscribe().wait_for(|held| !held).await;
+        let takes = *lock(&self.takes);
+        if !takes.is_zero() {
+            tokio::time::sleep(takes).await;
+        }
         match self.away.load(Ordering::SeqCst) {
             true => Err(StoreError::Unavailable("gone fishing".into(), None)),
             false => Ok(()),
@@ -73,7 +94,13 @@ impl Engine for Probe {
         self.reads.fetch_add(1, Ordering::SeqCst);
         Box::pin(async move {
             self.pass().await?;
-            self.memory.get(key).await
+            let row = self.memory.get(key).await?;
+            let is_event = row.as_ref().is_some_and(|row| row.kind == Kind::Event);
+            let spoilt = lock(&self.spoilt).clone();
+            match spoilt.filter(|id| is_event && key.to_string().contains(id)) {
+                Some(_) => Err(StoreError::corrupt(Kind::Event, "spoilt on purpose")),
+                None => Ok(row),
+            }
         })
     }
 

@@ -4,11 +4,14 @@
 //! mended counts for what already waits. The answer depends on event and rules alone, so asking
 //! twice comes to the same. It sends nothing and stores nothing.
 
+use std::panic::AssertUnwindSafe;
+
 use ferryhook_core::Event;
 use ferryhook_core::connection::PipelineOrder;
 use ferryhook_core::delivery::Cancel;
 use ferryhook_core::filter::Seen;
 use ferryhook_core::transform::{Outcome, Shaped, TransformError};
+use futures_util::FutureExt;
 
 use crate::routes::Way;
 use crate::scripts::Scripts;
@@ -25,8 +28,14 @@ pub(crate) enum Shape {
     NotNow(String),
 }
 
+/// Rules that crash have failed, and cost nobody but their own event anything.
 pub(crate) async fn shape(event: &Event, way: &Way, scripts: &Scripts) -> Shape {
-    finished(event, way, transformed(event, way, scripts).await)
+    survived(async { finished(event, way, transformed(event, way, scripts).await) }).await
+}
+
+async fn survived(shaping: impl Future<Output = Shape>) -> Shape {
+    let crashed = |_| Shape::Failed("the connection's rules crashed on our side".to_owned());
+    AssertUnwindSafe(shaping).catch_unwind().await.unwrap_or_else(crashed)
 }
 
 /// What it comes to when the transform has had its turn.

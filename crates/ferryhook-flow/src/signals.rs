@@ -20,7 +20,7 @@ use std::time::Duration;
 use ferryhook_core::alert::{Outcome, Settings, Watch};
 use ferryhook_core::delivery::{Consequence, Next, State};
 use ferryhook_core::operational::Operational;
-use ferryhook_core::{Account, Alert, Connection, Delivery, Event, Hook, Id, Source, User};
+use ferryhook_core::{Account, Alert, Connection, Delivery, Hook, Id, Source, User};
 use ferryhook_store::Stored;
 use tokio::sync::Notify;
 
@@ -137,7 +137,7 @@ impl Courier {
     }
 
     /// An item of the inbox is settled, which says something of those who fetch.
-    pub(crate) fn heed_item(&self, event: &Event, item: &Delivery) {
+    pub(crate) fn heed_item(&self, item: &Delivery) {
         let outcome = match item.state {
             State::Failed { .. } => Outcome::Dead,
             State::Delivered { .. } if !self.is_known_to_work(item.connection_id) => {
@@ -145,13 +145,13 @@ impl Courier {
             }
             _ => return,
         };
-        if event.source_id == Source::own_id(event.account_id) {
+        if item.source_id == Source::own_id(item.account_id) {
             return;
         }
         let group = item.inbox.as_ref().map(|place| place.group.to_string());
         self.heed(Signal::Outcome(Box::new(Report {
-            account: event.account_id,
-            source: event.source_id,
+            account: item.account_id,
+            source: item.source_id,
             connection: item.connection_id,
             name: format!("inbox {}", group.unwrap_or_default()),
             outcome,

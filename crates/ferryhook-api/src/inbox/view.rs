@@ -186,7 +186,7 @@ impl LeasedItem {
     pub(super) fn new(leased: &Leased, group: &Group) -> Self {
         Self {
             event: InboxEvent::new(&leased.event),
-            status: if leased.retry_count == 0 { Status::Received } else { Status::Retrying },
+            status: leased.status,
             retry_count: leased.retry_count,
             group: group.to_string(),
             token: leased.token.to_string(),

@@ -190,12 +190,8 @@ impl Courier {
     async fn with_attempt(&self, of: &LaneOf, hand: &Hand, way: &Way) -> Outcomes {
         let inner = &self.0;
         let delivery = hand.delivery();
-        let shaping = AssertUnwindSafe(shape::shape(hand.event(), way, &inner.scripts));
-        let shape = shaping.catch_unwind().await;
-        let crashed_too =
-            |_| Shape::Failed("the connection's rules crashed on our side".to_owned());
         let shaped;
-        let event = match shape.unwrap_or_else(crashed_too) {
+        let event = match shape::shape(hand.event(), way, &inner.scripts).await {
             Shape::AsItCame => hand.event(),
             Shape::Changed(changed) => {
                 shaped = changed;

@@ -8,6 +8,7 @@ use ferryhook_core::limits::{PAGE_MAX, batch};
 use ferryhook_core::{Delivery, Event, Timestamp};
 use ferryhook_store::repositories::{Moved, Stuck};
 use ferryhook_store::{Slice, Store, StoreError, Stored};
+use futures_util::future::try_join_all;
 
 /// An item and where it goes.
 #[derive(Debug)]
@@ -77,31 +78,64 @@ pub(super) async fn carry_out(
     now: Timestamp,
     kept: Kept,
 ) -> Result<(Vec<Move>, usize), StoreError> {
-    let mut done = Vec::with_capacity(moves.len());
-    let mut refused = 0;
+    let all = moves.len();
+    let mut done = Vec::with_capacity(all);
     let mut rest = moves;
     while !rest.is_empty() {
-        let (mut together, later) = split(rest, now);
+        let (together, later) = split(rest, now);
         rest = later;
-        while !together.is_empty() {
-            let moved: Vec<_> = together.iter().map(|one| one.moved(now)).collect();
-            let written = match kept {
-                Kept::ForNow => store.inbox().lease(&moved).await,
-                Kept::ForGood => store.inbox().settle(&moved).await,
-            };
-            match written {
-                Ok(_) => {
-                    done.append(&mut together);
-                }
-                Err(Stuck { place: Some(place), .. }) if place < together.len() => {
-                    together.remove(place);
-                    refused += 1;
-                }
-                Err(Stuck { error, .. }) => return Err(error),
+        done.append(&mut commit(store, together, now, kept).await?);
+    }
+    let refused = all - done.len();
+    Ok((done, refused))
+}
+
+/// With one commit, as long as nothing has moved meanwhile.
+async fn commit(
+    store: &Store,
+    mut together: Vec<Move>,
+    now: Timestamp,
+    kept: Kept,
+) -> Result<Vec<Move>, StoreError> {
+    let mut refusals = 0;
+    while !together.is_empty() {
+        let moved: Vec<_> = together.iter().map(|one| one.moved(now)).collect();
+        let written = match kept {
+            Kept::ForNow => store.inbox().lease(&moved).await,
+            Kept::ForGood => store.inbox().settle(&moved).await,
+        };
+        match written {
+            Ok(_) => break,
+            Err(Stuck { place: Some(place), .. }) if place < together.len() => {
+                together.remove(place);
+                refusals += 1;
             }
+            Err(Stuck { error, .. }) => return Err(error),
+        }
+        // A refusal names the first alone. Where there are two there are many.
+        if refusals > 1 {
+            together = unmoved(store, together).await?;
         }
     }
-    Ok((done, refused))
+    Ok(together)
+}
+
+/// Those that are still as they were when they were read, and all beside them.
+async fn unmoved(store: &Store, moves: Vec<Move>) -> Result<Vec<Move>, StoreError> {
+    let slice = Slice::default().limit(PAGE_MAX);
+    let deliveries = store.deliveries();
+    let looks: Vec<_> =
+        moves.iter().map(|one| deliveries.list_by_event(one.was.event_id, slice.clone())).collect();
+    let found = try_join_all(looks).await?;
+    let is_same = |was: &Stored<Delivery>, now: &[Stored<Delivery>]| {
+        let same = |now: &&Stored<Delivery>| now.connection_id == was.connection_id;
+        now.iter().find(same).is_some_and(|now| now.revision == was.revision)
+    };
+    let still = moves.into_iter().zip(found).filter(|(one, now)| {
+        let mut beside = one.beside.iter().flatten().filter(|other| !other.is_settled());
+        is_same(&one.was, &now.rows) && beside.all(|other| is_same(other, &now.rows))
+    });
+    Ok(still.map(|(one, _)| one).collect())
 }
 
 /// As many as fit, each event once; and the others.

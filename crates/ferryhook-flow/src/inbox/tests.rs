@@ -1,7 +1,12 @@
 //! The inbox behind a door, on the memory engine and with a clock that runs with tokio's paused
 //! time.
 
+mod crowd;
+mod shaped;
+mod trouble;
 mod workers;
+
+use std::time::Duration;
 
 use ferryhook_core::connection::{DestinationType, Status as ConnectionStatus};
 use ferryhook_core::delivery::State;
@@ -9,12 +14,12 @@ use ferryhook_core::env::{Clock, SeededEntropy};
 use ferryhook_core::event::Status;
 use ferryhook_core::inbox::{Leased, Replied, Reply, Token, Wanted, own_way};
 use ferryhook_core::trigger::Posted;
-use ferryhook_core::{Env, Headers, Map, Source, samples};
+use ferryhook_core::{Env, Headers, Source, samples};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply as Answer, Timing, Unsent};
 use ferryhook_store::{Slice, Store};
 use futures_util::future::BoxFuture;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::*;
@@ -131,14 +136,18 @@ impl Shop {
     }
 
     async fn post(&self, types: &[&str]) -> Vec<Event> {
-        let posted = |event_type: &&str| Posted {
-            event_type: (*event_type).to_owned(),
-            payload: Map::from_iter([("amount".to_owned(), json!(7))]),
+        self.post_each(types.iter().map(|event_type| (*event_type, json!({"amount": 7})))).await
+    }
+
+    async fn post_each<'a>(&self, all: impl Iterator<Item = (&'a str, Value)>) -> Vec<Event> {
+        let posted = |(event_type, payload): (&str, Value)| Posted {
+            event_type: event_type.to_owned(),
+            payload: payload.as_object().unwrap().clone(),
             occurred_at: None,
             metadata: None,
             key: None,
         };
-        let posted = types.iter().map(posted).collect();
+        let posted = all.map(posted).collect();
         let filed = self.ingest.post(triggers().id, posted, None).await.unwrap();
         let new = |filed| match filed {
             Ok(Filed::New(event)) => *event,
@@ -414,6 +423,8 @@ async fn a_replay_puts_it_back() {
     assert_eq!(shop.status(id).await.0, Status::Received);
     assert_eq!(shop.reply(leased.token, &Reply::Ack).await, Replied::Stale);
     let again = shop.lease(wanted(1)).await.remove(0);
+    assert_eq!(again.status, shop.items(id).await[0].inbox_status(), "as in a list");
+    assert_eq!((again.status, again.retry_count), (Status::Received, 1));
     assert_eq!(shop.reply(again.token, &Reply::Ack).await, heard(Status::Delivered));
 }
 

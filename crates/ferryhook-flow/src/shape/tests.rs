@@ -79,3 +79,12 @@ fn rules_are_compiled_once_for_each_text() {
     };
     assert!(!is_shared(&before, &Way::new(changed, Some(&before), samples::UPDATED)));
 }
+
+/// A mistake of ours in one connection's rules is that connection's trouble.
+#[tokio::test]
+async fn rules_that_crash_have_failed() {
+    let Shape::Failed(said) = survived(async { panic!("on purpose") }).await else {
+        panic!("it went on");
+    };
+    assert_eq!(said, "the connection's rules crashed on our side");
+}

@@ -34,6 +34,10 @@ impl Ledger {
 async fn work(courier: Courier, env: Env, ledger: Arc<Ledger>) {
     loop {
         let wanted = Wanted { wait: seconds(60), visibility: seconds(10), ..wanted(7) };
+        if env.fraction() < 0.1 {
+            die_leasing(&courier, &env, wanted).await;
+            continue;
+        }
         let leased = courier.lease_items(account(), &wanted).await.unwrap();
         if leased.is_empty() {
             return;
@@ -62,8 +66,17 @@ async fn work(courier: Courier, env: Env, ledger: Arc<Ledger>) {
     }
 }
 
+/// In the middle of the call, at whatever it is doing then.
+async fn die_leasing(courier: &Courier, env: &Env, wanted: Wanted) {
+    let courier = courier.clone();
+    let task = tokio::spawn(async move { courier.lease_items(account(), &wanted).await });
+    sleep(Duration::from_millis((env.fraction() * 6.0) as u64)).await;
+    task.abort();
+}
+
 async fn all_of_it(shop: &Shop, couriers: &[Courier], count: usize) {
     let ledger = Arc::new(Ledger::default());
+    shop.probe.takes(Duration::from_millis(1)); // so that a call has a middle
     let worker = |number: usize| {
         let courier = couriers[number % couriers.len()].clone();
         work(courier, shop.env.clone(), ledger.clone())
