@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ferryhook_core::{Account, Id};
 use ferryhook_store::{Cursor, Page as Rows};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::limits;
 use crate::page::Page;
@@ -46,10 +47,21 @@ impl List {
     /// Where to go on, if the client has been here before.
     pub fn open(&self, cursor: Option<&str>) -> Result<Option<Cursor>, Problem> {
         let Some(text) = cursor else { return Ok(None) };
-        self.read(text).map(Some).ok_or_else(|| {
-            let said = "is not one of this list with these filters; begin again without it";
-            Problem::invalid("cursor", said)
-        })
+        let read = self.read_text(text).and_then(|text| Cursor::from_text(&text));
+        read.map(Some).ok_or_else(not_ours)
+    }
+
+    /// The same with what was said when the list was begun.
+    pub fn open_with<T: DeserializeOwned>(
+        &self,
+        cursor: Option<&str>,
+    ) -> Result<Option<(Cursor, T)>, Problem> {
+        let Some(text) = cursor else { return Ok(None) };
+        let read = self.read_text(text).and_then(|text| {
+            let (begun, place): (T, String) = serde_json::from_str(&text).ok()?;
+            Some((Cursor::from_text(&place)?, begun))
+        });
+        read.map(Some).ok_or_else(not_ours)
     }
 
     /// A page of views, made of a page of rows.
@@ -60,13 +72,21 @@ impl List {
     }
 
     pub fn write(&self, cursor: &Cursor) -> String {
-        let text = cursor.to_text();
-        let mut bytes = self.tag(&text)[..TAG_BYTES].to_vec();
+        self.write_text(&cursor.to_text())
+    }
+
+    /// With something that every page of the list has to know, such as when it was begun.
+    pub fn write_with<T: Serialize>(&self, cursor: &Cursor, begun: &T) -> String {
+        self.write_text(&serde_json::json!([begun, cursor.to_text()]).to_string())
+    }
+
+    fn write_text(&self, text: &str) -> String {
+        let mut bytes = self.tag(text)[..TAG_BYTES].to_vec();
         bytes.extend_from_slice(text.as_bytes());
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    fn read(&self, text: &str) -> Option<Cursor> {
+    fn read_text(&self, text: &str) -> Option<String> {
         if text.len() > limits::CURSOR_BYTES_MAX {
             return None;
         }
@@ -76,7 +96,7 @@ impl List {
         let expected = self.tag(text);
         let is_ours =
             aws_lc_rs::constant_time::verify_slices_are_equal(tag, &expected[..TAG_BYTES]).is_ok();
-        is_ours.then(|| Cursor::from_text(text)).flatten()
+        is_ours.then(|| text.to_owned())
     }
 
     fn tag(&self, text: &str) -> Vec<u8> {
@@ -86,6 +106,11 @@ impl List {
         context.update(text.as_bytes());
         context.sign().as_ref().to_vec()
     }
+}
+
+fn not_ours() -> Problem {
+    let said = "is not one of this list with these filters; begin again without it";
+    Problem::invalid("cursor", said)
 }
 
 #[cfg(test)]

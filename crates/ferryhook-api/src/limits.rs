@@ -68,3 +68,7 @@ pub const INBOX_GATHER: Duration = Duration::from_millis(20);
 pub const INBOX_LOOKS_MAX: usize = 20;
 /// What an event of a list carries is shown up to this size.
 pub const INBOX_LISTED_BYTES_MAX: usize = 64 * 1024;
+/// Events of one page that are read at a time, since each may be large.
+pub const INBOX_READ_AT_ONCE: usize = 10;
+/// What has come may be written so much later than something that came after it.
+pub const INBOX_WRITTEN_WITHIN: Duration = Duration::from_secs(1);

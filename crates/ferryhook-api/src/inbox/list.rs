@@ -12,7 +12,7 @@ use ferryhook_core::event_types::PATTERN_BYTES_MAX;
 use ferryhook_core::inbox::Group;
 use ferryhook_core::{Account, Delivery, Id, Timestamp, limits as bounds};
 use ferryhook_store::repositories::Listing;
-use ferryhook_store::{Page, Slice, Stored, Window};
+use ferryhook_store::{Order, Page, Slice, Stored, Window};
 use futures_util::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
@@ -80,19 +80,27 @@ pub async fn list(
     Asked(query): Asked<InboxQuery>,
 ) -> ApiResult<Listed<InboxItem>> {
     let group = super::group("group", query.group.as_deref())?;
-    let listing = query.listing(app.env.now())?;
     let cursors = app.cursors.of("inbox.list", caller.account(), &query);
-    let after = cursors.open(query.cursor.as_deref())?;
+    // How long ago something came is counted from the first page, or a cursor would be overtaken.
+    let opened = cursors.open_with(query.cursor.as_deref())?;
+    let (after, begun_at) = opened.unzip();
+    let begun_at = begun_at.unwrap_or_else(|| app.env.now());
+    let listing = query.listing(begun_at)?;
     let slice = page::slice(query.limit, after, query.order.unwrap_or_default())?;
     let most = bounds::INBOX_WAIT_MAX;
     let wait = Span::within(query.wait, "wait", Duration::ZERO, Duration::ZERO..=most)?;
     let wanted = Wanted { account: caller.account(), group, listing, slice };
-    let Page { rows, next } = match wait.is_zero() {
+    let mut found = match wait.is_zero() {
         true => wanted.look(&app).await?,
         false => wanted.wait_for(&app, wait).await?,
     };
+    if let Some(pause) = wanted.is_early(&found, app.env.now()) {
+        sleep(pause).await;
+        found = wanted.look(&app).await?;
+    }
+    let Page { rows, next } = found;
     let data = shown(&app, &rows).await?;
-    let cursor = next.map(|next| cursors.write(&next));
+    let cursor = next.map(|next| cursors.write_with(&next, &begun_at));
     Ok(Listed(page::Page { data, has_more: cursor.is_some(), cursor }))
 }
 
@@ -126,6 +134,15 @@ impl Wanted {
         }
     }
 
+    /// What came at the same moment may not be written yet. A page that goes on behind such a
+    /// moment has to wait until it is, or its cursor would skip some of it.
+    fn is_early(&self, found: &Page<Stored<Delivery>>, now: Timestamp) -> Option<Duration> {
+        let goes_on = self.slice.order == Order::Ascending && found.next.is_some();
+        let last = found.rows.last().filter(|_| goes_on)?;
+        let age = now.saturating_since(last.inbox.as_ref()?.received_at);
+        limits::INBOX_WRITTEN_WITHIN.checked_sub(age).filter(|rest| !rest.is_zero())
+    }
+
     /// Where a type and a status are asked for, what lies between is passed over, up to a point.
     async fn look(&self, app: &App) -> ApiResult<Page<Stored<Delivery>>> {
         let limit = self.slice.limit;
@@ -153,11 +170,17 @@ async fn shown(app: &App, rows: &[Stored<Delivery>]) -> ApiResult<Vec<InboxItem>
         let at = came.unwrap_or(item.created_at);
         events.find_of(item.source_id, at, item.event_id)
     };
-    let found = try_join_all(rows.iter().map(look)).await?;
     let now = app.env.now();
-    let each = rows.iter().zip(&found);
-    let each = each.filter_map(|(item, event)| Some(InboxItem::new(item, event.as_ref()?, now)));
-    Ok(each.collect())
+    let mut all = Vec::with_capacity(rows.len());
+    // A few at a time: what is too large for a list is read all the same.
+    for few in rows.chunks(limits::INBOX_READ_AT_ONCE) {
+        let found = try_join_all(few.iter().map(look)).await?;
+        let each = few.iter().zip(&found);
+        all.extend(
+            each.filter_map(|(item, event)| Some(InboxItem::new(item, event.as_ref()?, now))),
+        );
+    }
+    Ok(all)
 }
 
 impl InboxQuery {

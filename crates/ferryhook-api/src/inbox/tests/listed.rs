@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ferryhook_core::inbox::{Reply, Settings, Step};
-use ferryhook_core::{Delivery, Event, Id, Map, Source};
+use ferryhook_core::{Delivery, Env, Event, Id, Map, Source};
 use ferryhook_store::repositories::{Arrival, Moved};
 use ferryhook_store::{Slice, Stored};
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ async fn what_an_event_carries_is_shown_as_what_it_is() {
 }
 
 /// Few among many are found, a page at a time, however many lie between.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pages_go_on_where_they_ended() {
     let trial = Trial::new().await;
     let source = source(&trial).await;
@@ -179,4 +179,57 @@ async fn pages_go_on_where_they_ended() {
     }
     let neighbour = trial.neighbour().await;
     neighbour.get(&format!("/v1/inbox?limit=7&cursor={cursor}")).await.expect(400);
+}
+
+/// How long ago is counted from the first page on, however long somebody takes to read.
+#[tokio::test(start_paused = true)]
+async fn pages_of_a_while_ago_go_on_where_they_ended() {
+    // One came each second; those of the tenth on, up to the twentieth where there is an end.
+    for (window, count) in [("since=50s", 21), ("since=50s&until=40s", 11), ("until=40s", 20)] {
+        for order in ["asc", "desc"] {
+            let (env, clock) = Env::manual("2026-01-01T00:00:00Z");
+            let trial = Trial::over(crate::trial::app_in(env)).await;
+            let source = source(&trial).await;
+            for n in 1..=30 {
+                put(&trial, &source, n, "default", |_| {}).await;
+            }
+            clock.advance(Duration::from_secs(60));
+            let path = format!("/v1/inbox?{window}&order={order}&limit=4");
+            let (mut seen, mut cursor) = (Vec::new(), String::new());
+            loop {
+                let page = trial.get(&format!("{path}{cursor}")).await.expect(200);
+                let items = page["data"].as_array().unwrap().iter();
+                seen.extend(items.map(|item| item["eventId"].as_str().unwrap().to_owned()));
+                let Some(next) = page["cursor"].as_str() else { break };
+                cursor = format!("&cursor={next}");
+                clock.advance(Duration::from_secs(7));
+            }
+            let each: std::collections::BTreeSet<_> = seen.iter().collect();
+            assert_eq!((seen.len(), each.len()), (count, count), "{path}");
+        }
+    }
+}
+
+/// A page that ends at this very moment waits for what is being written.
+#[tokio::test(start_paused = true)]
+async fn a_page_does_not_go_on_behind_what_is_being_written() {
+    let (env, clock) = Env::manual("2026-01-01T00:00:00Z");
+    let trial = Trial::over(crate::trial::app_in(env)).await;
+    let source = source(&trial).await;
+    for n in [3, 5, 6] {
+        put(&trial, &source, n, "default", |_| {}).await;
+    }
+    clock.advance(Duration::from_secs(5));
+    let late = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let at = trial.app.env.now() - Duration::from_secs(1);
+        put(&trial, &source, 0, "default", |event| event.received_at = at).await
+    };
+    let (page, late) = tokio::join!(ids(&trial, "order=asc&limit=2"), late);
+    assert_eq!(page.len(), 2);
+    assert_eq!(page[1], late.id.to_string(), "it came before the last that was there");
+    let begun = tokio::time::Instant::now();
+    ids(&trial, "limit=2").await;
+    ids(&trial, "order=asc&limit=10").await;
+    assert_eq!(begun.elapsed(), Duration::ZERO, "nothing to skip where nothing goes on");
 }
