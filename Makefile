@@ -13,9 +13,10 @@ test: ## Everything a change must pass; installs and starts the servers it needs
 	scripts/with-servers cargo test --workspace --all-features
 	cargo test -p ferryhook --test it schema # as `make run` builds it: no feature
 
-soak: ## Kills the embedded store 300 times and the whole server 200 times, and looks what is left
+soak: ## Kills the store 300 times and the server 200 times; cuts a reader off for a minute
 	FERRYHOOK_CRASH_KILLS=300 cargo test -p ferryhook-store --test crash -- --nocapture
 	FERRYHOOK_TEST_KILLS=200 cargo test -p ferryhook --test it crash:: -- --nocapture
+	cargo test -p ferryhook --test it stream::minute -- --ignored --nocapture
 
 fuzz: ## Ten minutes of generated data for each parser that reads what strangers sent
 	for seeds in $$(ls fuzz/seeds | grep -v found); do scripts/fuzz $${seeds%.txt} 600 || exit 1; done

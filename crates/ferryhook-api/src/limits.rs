@@ -37,9 +37,10 @@ pub const REASONS_MAX: usize = 20;
 pub const CLI_RESULTS_MAX: usize = 100;
 pub const CLI_HEADERS_MAX: usize = 100;
 
-/// Streams of changes that an account reads at a time, the changes that one reads at once, and
-/// the sources of which one remembers whose they are.
+/// Streams of changes that an account reads at a time, those that a server has for all of them,
+/// the changes that one reads at once, and the sources of which one remembers whose they are.
 pub const STREAMS_PER_ACCOUNT_MAX: usize = 16;
+pub const STREAMS_MAX: usize = 256;
 pub const CHANGES_PER_PAGE: usize = 100;
 pub const STREAM_SOURCES_KEPT: usize = 10_000;
 

@@ -2,8 +2,9 @@
 //!
 //! What is told comes from the store, which knows the order ([`Events::changes`]); here it is
 //! decided who hears what, and from where on. A message's id is the place behind it: whoever comes
-//! back with it goes on right there. Nothing is held for who is slow: a page is read when the one
-//! before it is on its way, and whoever has read everything waits for the store's bell.
+//! back with it goes on right there. For who is slow no more is held than a page, which the store
+//! bounds: the next is read when all of it is on its way. Whoever has read everything waits for the
+//! store's bell.
 //!
 //! [`Events::changes`]: ferryhook_store::repositories::Events::changes
 
@@ -19,8 +20,8 @@ use axum::http::{HeaderMap, HeaderName};
 use ferryhook_core::event_types::EventTypes;
 use ferryhook_core::id::SourceId;
 use ferryhook_core::member::Role;
-use ferryhook_core::{Event, Id, Source};
-use ferryhook_store::repositories::{EventChange, EventChanges};
+use ferryhook_core::{Id, Source};
+use ferryhook_store::repositories::{EventChange, ToldChange};
 use ferryhook_store::{ChangesError, Place, Start, StoreError};
 use futures_util::StreamExt;
 use futures_util::stream;
@@ -36,8 +37,8 @@ use crate::router::App;
 use crate::{limits, owned};
 
 pub use record::StreamRecord;
-use seats::Seat;
 pub use seats::Seats;
+use seats::{Full, Seat};
 
 /// The operation whose messages are given out only for as long as it is allowed.
 pub(crate) const STREAM: &str = "stream.read";
@@ -92,15 +93,12 @@ pub async fn read(
         None if matches!(query.from, Some(StreamStart::Start)) => Start::Oldest,
         None => Start::Now,
     };
-    let seat = app.streams.take(caller.account()).ok_or_else(|| {
-        let max = limits::STREAMS_PER_ACCOUNT_MAX;
-        Problem::too_fast(format!("An account reads at most {max} streams at a time."), 5)
-    })?;
+    let seat = app.streams.take(caller.account()).map_err(no_seat)?;
     // The first page shows whether the place is one.
     let (events, limit) = (app.store.events(), limits::CHANGES_PER_PAGE);
     let page = events.changes(caller.account(), start, limit).await.map_err(refused)?;
     let reviewed_at = app.env.elapsed();
-    let mut reader = Reader {
+    let reader = Reader {
         app,
         caller,
         came,
@@ -108,21 +106,31 @@ pub async fn read(
         types,
         has_types: query.event_type.is_some(),
         ours: HashMap::new(),
-        waiting: VecDeque::new(),
-        next: page.next.clone(),
+        waiting: page.changes.into(),
+        next: page.next,
         told: None,
         is_due: true,
-        is_end: false,
+        is_end: page.is_end,
         reviewed_at,
         _seat: seat,
     };
-    reader.take(page).await?;
     let messages = stream::unfold(Some(reader), |reader| async {
         let mut reader = reader?;
         let message = reader.message().await?;
         Some((message, Some(reader)))
     });
     Ok(Streamed(messages.boxed()))
+}
+
+fn no_seat(full: Full) -> Problem {
+    let said = match full {
+        Full::ByAccount => {
+            let max = limits::STREAMS_PER_ACCOUNT_MAX;
+            format!("An account reads at most {max} streams at a time.")
+        }
+        Full::ByAll => "This server has as many streams as it can.".to_owned(),
+    };
+    Problem::too_fast(said, 5)
 }
 
 fn refused(error: StoreError) -> Problem {
@@ -154,9 +162,11 @@ struct Reader {
     source: Option<Id<Source>>,
     types: EventTypes,
     has_types: bool,
-    /// Sources of removed events, and whether they are the account's.
+    /// Sources, and whether they are the account's.
     ours: HashMap<Id<Source>, bool>,
-    waiting: VecDeque<Message<StreamRecord>>,
+    /// The rest of a page. Each becomes a message, which is larger, when its turn has come.
+    waiting: VecDeque<ToldChange>,
+    /// Behind the page.
     next: Place,
     /// The last place that the consumer was told.
     told: Option<Place>,
@@ -175,9 +185,11 @@ impl Reader {
             if self.app.streams.is_closed() {
                 return None;
             }
-            if let Some(message) = self.waiting.pop_front() {
-                self.told = message.id.clone().map(Place::new);
-                return Some(message);
+            while let Some(told) = self.waiting.pop_front() {
+                let wants = self.wants(&told.change).await;
+                if wants.inspect_err(|error| tracing::warn!(%error, "a stream ended")).ok()? {
+                    return Some(self.tell(told));
+                }
             }
             // At the beginning, and again after a silence: who is cut off here and comes back has
             // missed nothing.
@@ -198,7 +210,7 @@ impl Reader {
             let (account, limit) = (self.caller.account(), limits::CHANGES_PER_PAGE);
             let page = self.app.store.events().changes(account, start, limit).await;
             let page = page.inspect_err(|error| tracing::warn!(%error, "a stream ended")).ok()?;
-            self.take(page).await.ok()?;
+            (self.waiting, self.next, self.is_end) = (page.changes.into(), page.next, page.is_end);
             tokio::task::yield_now().await; // pages that have nothing for us follow each other
         }
     }
@@ -216,29 +228,23 @@ impl Reader {
         open.then_some(())
     }
 
-    async fn take(&mut self, page: EventChanges) -> Result<(), StoreError> {
-        for told in page.changes {
-            if !self.wants(&told.change).await? {
-                continue;
-            }
-            let region = self.app.settings.region.as_deref();
-            let account = self.caller.account();
-            let record = StreamRecord::of(&told.change, account, told.sequence, region);
-            let id = Some(told.place.to_string());
-            self.waiting.push_back(Message { name: "change", id, data: Some(record) });
-        }
-        self.next = page.next;
-        self.is_end = page.is_end;
-        Ok(())
+    fn tell(&mut self, told: ToldChange) -> Message<StreamRecord> {
+        let region = self.app.settings.region.as_deref();
+        let account = self.caller.account();
+        let record = StreamRecord::of(&told.change, account, told.sequence, region);
+        let id = Some(told.place.to_string());
+        self.told = Some(told.place);
+        Message { name: "change", id, data: Some(record) }
     }
 
     async fn wants(&mut self, change: &EventChange) -> Result<bool, StoreError> {
-        let wants = |event: &Event| {
-            self.source.is_none_or(|source| source == event.source_id)
-                && self.types.wants(event.event_type.as_deref())
-        };
         match change {
-            EventChange::Inserted(event) | EventChange::Changed(event) => Ok(wants(event)),
+            EventChange::Inserted(event) | EventChange::Changed(event) => {
+                // The store tells of the account's own events only.
+                self.remember(event.source_id, true);
+                Ok(self.source.is_none_or(|source| source == event.source_id)
+                    && self.types.wants(event.event_type.as_deref()))
+            }
             EventChange::Removed { .. } if self.has_types => Ok(false),
             EventChange::Removed { source, .. } => match self.source {
                 Some(wanted) => Ok(wanted == *source),
@@ -251,13 +257,19 @@ impl Reader {
         if let Some(ours) = self.ours.get(&source) {
             return Ok(*ours);
         }
-        let found = self.app.store.sources().find(source).await?;
-        let ours = found.is_some_and(|found| found.account_id == self.caller.account());
-        if self.ours.len() >= limits::STREAM_SOURCES_KEPT {
+        // Sources that were deleted stay. One that is not found may be too young for an index that
+        // lags behind: that is not remembered.
+        let Some(found) = self.app.store.sources().find(source).await? else { return Ok(false) };
+        let ours = found.account_id == self.caller.account();
+        self.remember(source, ours);
+        Ok(ours)
+    }
+
+    fn remember(&mut self, source: Id<Source>, ours: bool) {
+        if self.ours.len() >= limits::STREAM_SOURCES_KEPT && !self.ours.contains_key(&source) {
             self.ours.clear();
         }
         self.ours.insert(source, ours);
-        Ok(ours)
     }
 }
 

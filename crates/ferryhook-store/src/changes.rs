@@ -15,6 +15,9 @@ use crate::key::Key;
 use crate::record::Kind;
 use crate::value::{Name, Value};
 
+/// A page ends once its rows, with all that they carry, have this many bytes.
+pub(crate) const PAGE_BYTES_MAX: usize = 1024 * 1024;
+
 /// A place between two changes, in words that only the engine understands. None is used twice.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place(String);
@@ -103,6 +106,14 @@ pub enum What {
 }
 
 impl What {
+    /// How much it is for a page.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Inserted(row) | Self::Changed(row) => row.item.bytes(),
+            Self::Removed => 0,
+        }
+    }
+
     pub(crate) fn written(row: Row) -> Self {
         match row.revision {
             1 => Self::Inserted(row),

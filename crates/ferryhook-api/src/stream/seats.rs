@@ -1,4 +1,4 @@
-//! How many streams each account reads at a time, and the end of all of them.
+//! How many streams each account reads at a time, and all of them together; and their end.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,13 @@ use tokio::sync::watch;
 
 use crate::limits;
 
-type Taken = Arc<Mutex<HashMap<Id<Account>, usize>>>;
+type Taken = Arc<Mutex<Counts>>;
+
+#[derive(Debug, Default)]
+struct Counts {
+    all: usize,
+    by_account: HashMap<Id<Account>, usize>,
+}
 
 #[derive(Debug, Clone, Default)]
 pub struct Seats {
@@ -21,6 +27,13 @@ pub struct Seats {
 pub(super) struct Seat {
     taken: Taken,
     account: Id<Account>,
+}
+
+/// Why there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Full {
+    ByAccount,
+    ByAll,
 }
 
 impl Seats {
@@ -38,24 +51,29 @@ impl Seats {
         let _ = self.is_over.subscribe().wait_for(|over| *over).await;
     }
 
-    pub(super) fn take(&self, account: Id<Account>) -> Option<Seat> {
+    pub(super) fn take(&self, account: Id<Account>) -> Result<Seat, Full> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = taken.entry(account).or_default();
-        if *count >= limits::STREAMS_PER_ACCOUNT_MAX {
-            return None;
+        let count = taken.by_account.get(&account).copied().unwrap_or(0);
+        if count >= limits::STREAMS_PER_ACCOUNT_MAX {
+            return Err(Full::ByAccount);
         }
-        *count += 1;
-        Some(Seat { taken: self.taken.clone(), account })
+        if taken.all >= limits::STREAMS_MAX {
+            return Err(Full::ByAll);
+        }
+        taken.all += 1;
+        taken.by_account.insert(account, count + 1);
+        Ok(Seat { taken: self.taken.clone(), account })
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = taken.get_mut(&self.account) {
+        taken.all -= 1;
+        if let Some(count) = taken.by_account.get_mut(&self.account) {
             *count -= 1;
             if *count == 0 {
-                taken.remove(&self.account);
+                taken.by_account.remove(&self.account);
             }
         }
     }

@@ -21,11 +21,23 @@ async fn what_is_no_place_is_refused_before_the_stream_begins() {
 fn an_account_has_so_many_seats() {
     let seats = Seats::default();
     let account = samples::account().id;
-    let mut taken: Vec<_> = std::iter::from_fn(|| seats.take(account)).collect();
+    let mut taken: Vec<_> = std::iter::from_fn(|| seats.take(account).ok()).collect();
     assert_eq!(taken.len(), limits::STREAMS_PER_ACCOUNT_MAX);
-    assert!(seats.take("acc_0000000000000009".parse().unwrap()).is_some(), "others have theirs");
+    assert_eq!(seats.take(account).unwrap_err(), Full::ByAccount);
+    assert!(seats.take("acc_0000000000000009".parse().unwrap()).is_ok(), "others have theirs");
     taken.pop();
-    assert!(seats.take(account).is_some());
+    assert!(seats.take(account).is_ok());
+}
+
+#[test]
+fn a_server_has_so_many_seats() {
+    let seats = Seats::default();
+    let account = |number: usize| format!("acc_{number:016}").parse().unwrap();
+    let mut taken: Vec<_> = (0..limits::STREAMS_MAX).map(|n| seats.take(account(n))).collect();
+    assert!(taken.iter().all(Result::is_ok));
+    assert_eq!(seats.take(account(limits::STREAMS_MAX)).unwrap_err(), Full::ByAll);
+    taken.pop();
+    assert!(seats.take(account(0)).is_ok());
 }
 
 fn shown(change: &EventChange) -> Value {

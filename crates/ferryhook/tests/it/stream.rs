@@ -1,5 +1,7 @@
 //! The stream of changes, read from a real server.
 
+mod minute;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -64,6 +66,20 @@ impl Consumer {
         loop {
             if let Some(data) = self.line().strip_prefix("data: ") {
                 return serde_json::from_str(data).unwrap();
+            }
+        }
+    }
+}
+
+impl Consumer {
+    /// The id of the next event that was removed.
+    fn removed(&mut self) -> String {
+        loop {
+            let record = self.record();
+            if record["eventName"] == "REMOVE" {
+                assert!(record["dynamodb"].get("NewImage").is_none(), "{record:#}");
+                let sort = text(&record["dynamodb"]["Keys"]["timestamp#event_id"]["S"]);
+                return sort.split_once('#').unwrap().1.to_owned();
             }
         }
     }
@@ -167,6 +183,50 @@ fn reconnecting(tenant: &Tenant, writers: usize, each: usize) {
     }
 }
 
+/// By its name, also to who was away meanwhile, and although its source went as well. Nobody hears
+/// of a neighbour's.
+#[test]
+fn that_an_event_was_deleted_is_told() {
+    let mut tenant = Tenant::new();
+    let source = told(&tenant.person.post("/v1/sources", json!({ "name": "shop" })), 201);
+    let source = text(&source["sourceId"]);
+    let post = |number: usize| {
+        let body = json!({ "order": number }).to_string();
+        let answer = tenant.ferry.post(&format!("/in/{source}"), body.as_bytes());
+        text(&told(&answer, 200)["id"]).to_owned()
+    };
+    let neighbour = neighbour(&tenant);
+    let others = told(&neighbour.post("/v1/events", order(1)), 201);
+    let mut consumer = Consumer::begin(&tenant.program, "");
+    let before = consumer.last.clone();
+    let ours = [post(1), post(2)];
+    let delete = |client: &Client, event: &str| {
+        told(&client.delete(&format!("/v1/events/{event}")), 204);
+    };
+    delete(&neighbour, text(&others["eventId"]));
+    delete(&tenant.person, &ours[0]);
+    assert_eq!(consumer.removed(), ours[0]);
+
+    let erasure = told(&tenant.person.post("/v1/erasures", json!({ "eventIds": [ours[1]] })), 202);
+    let path = format!("/v1/erasures/{}", text(&erasure["erasureId"]));
+    tenant.program = tenant.person.clone();
+    tenant.wait(&path, |erasure| erasure["isGone"] == true);
+    told(&tenant.person.delete(&format!("/v1/sources/{source}")), 204);
+    consumer.last = before;
+    consumer.reconnect();
+    for event in ours {
+        assert_eq!(consumer.removed(), event);
+    }
+}
+
+fn neighbour(tenant: &Tenant) -> Client {
+    let who = json!({
+        "email": "two@example.com", "password": "correct horse battery", "name": "Two"
+    });
+    let signed_in = told(&tenant.person.with("").post("/v1/auth/signup", who), 201);
+    tenant.person.with(text(&signed_in["accessToken"]))
+}
+
 #[test]
 fn a_consumer_goes_on_after_a_crash_of_the_server() {
     let mut tenant = Tenant::new();
@@ -187,11 +247,7 @@ fn a_consumer_goes_on_after_a_crash_of_the_server() {
 #[test]
 fn a_consumer_hears_what_it_asked_for() {
     let tenant = Tenant::new();
-    let who = json!({
-        "email": "two@example.com", "password": "correct horse battery", "name": "Two"
-    });
-    let signed_in = told(&tenant.person.with("").post("/v1/auth/signup", who), 201);
-    let neighbour = tenant.person.with(text(&signed_in["accessToken"]));
+    let neighbour = neighbour(&tenant);
     let mut by_type = Consumer::begin(&tenant.program, "?type=user.*");
     told(&neighbour.post("/v1/events", order(1)), 201);
     tenant.post("/v1/events", order(2));

@@ -166,6 +166,13 @@ pub(super) fn is_row_of(table: Table, key: &[u8]) -> bool {
     key.first() == Some(&(TABLES + table as u8))
 }
 
+/// Whether these bytes are the key of a row whose changes are told.
+pub(super) fn is_told(key: &[u8]) -> bool {
+    let table = key.first().and_then(|first| first.checked_sub(TABLES));
+    let table = table.and_then(|table| Table::ALL.get(usize::from(table)));
+    table.is_some_and(|table| table.shape().stream)
+}
+
 /// Where the engine notes that nothing may be left of a row, of whose key this is the hash.
 pub(super) fn erased_note(hash: u64) -> Vec<u8> {
     let mut bytes = erased_notes();

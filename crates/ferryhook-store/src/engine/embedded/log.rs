@@ -387,36 +387,40 @@ pub(super) fn read_ops(
     let bad =
         || StoreError::Damaged(format!("segment {} at {}: unknown op", at.segment, at.offset));
     let mut rest = &frame[FRAME_HEADER..];
-    let mut begin = FRAME_HEADER;
-    while let Some([tag]) = codec::take::<1>(&mut rest) {
-        let key = codec::take_bytes(&mut rest).ok_or_else(bad)?;
-        match *tag {
-            tag::PUT => {
-                let value = codec::take_bytes(&mut rest).ok_or_else(bad)?;
-                let end = frame.len() - rest.len();
-                each(Op::Put { key, value }, None, begin..end)?;
-            }
-            tag::DELETE => each(Op::Delete { key }, None, begin..frame.len() - rest.len())?,
-            tag @ (tag::PUT_WITH_CONTENT | tag::MOVE_WITH_CONTENT) => {
-                let expires = codec::expiry_of(codec::take::<4>(&mut rest).ok_or_else(bad)?);
-                let tail = codec::take_bytes(&mut rest).ok_or_else(bad)?;
-                let content = codec::take_bytes(&mut rest).ok_or_else(bad)?;
-                let behind = frame.len() - rest.len() - content.len();
-                let place = Place {
-                    segment: at.segment,
-                    offset: at.offset + behind as u32,
-                    length: content.len() as u32,
-                    check: content_check(content),
-                };
-                let moved = tag == tag::MOVE_WITH_CONTENT;
-                let op = Op::PutWithContent { key, expires, content, tail, moved };
-                each(op, Some(place), begin..frame.len() - rest.len())?;
-            }
-            _ => return Err(bad()),
-        }
-        begin = frame.len() - rest.len();
+    while !rest.is_empty() {
+        let begin = frame.len() - rest.len();
+        let op = take_op(&mut rest).ok_or_else(bad)?;
+        let end = frame.len() - rest.len();
+        let place = match op {
+            Op::PutWithContent { content, .. } => Some(Place {
+                segment: at.segment,
+                offset: at.offset + (end - content.len()) as u32,
+                length: content.len() as u32,
+                check: content_check(content),
+            }),
+            Op::Put { .. } | Op::Delete { .. } => None,
+        };
+        each(op, place, begin..end)?;
     }
     Ok(())
+}
+
+/// The op that stands first, and steps behind it. What it carries is not looked at.
+pub(super) fn take_op<'a>(rest: &mut &'a [u8]) -> Option<Op<'a>> {
+    let [tag] = *codec::take::<1>(rest)?;
+    let key = codec::take_bytes(rest)?;
+    Some(match tag {
+        tag::PUT => Op::Put { key, value: codec::take_bytes(rest)? },
+        tag::DELETE => Op::Delete { key },
+        tag::PUT_WITH_CONTENT | tag::MOVE_WITH_CONTENT => {
+            let expires = codec::expiry_of(codec::take::<4>(rest)?);
+            let tail = codec::take_bytes(rest)?;
+            let content = codec::take_bytes(rest)?;
+            let moved = tag == tag::MOVE_WITH_CONTENT;
+            Op::PutWithContent { key, expires, content, tail, moved }
+        }
+        _ => return None,
+    })
 }
 
 /// Reads the frames of one segment, from a frame boundary on.
@@ -460,6 +464,11 @@ impl Frames {
 
     pub(super) fn position(&self) -> Position {
         self.at
+    }
+
+    /// Goes on at another frame of the same segment.
+    pub(super) fn seek(&mut self, offset: u32) {
+        self.at.offset = offset;
     }
 
     /// Whether the file ends here.

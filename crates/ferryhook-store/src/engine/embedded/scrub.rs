@@ -3,7 +3,8 @@
 //! A deletion by itself only hides: the content stays in the log, older versions in the tree's
 //! files, keys and attributes in both. Batches that erase note of which rows nothing may be left
 //! ([`notes`]), in the same commit. Asked by whoever erased; it has the table in memory written
-//! out, the whole tree merged, and every segment that names such a row written again without it.
+//! out, the whole tree merged, and every segment that names such a row written again without it
+//! (but for the name in its deletion, where changes are told).
 //! Only when nobody can find anything any more are the notes forgotten, so after a crash or a
 //! failure the next scrub begins again. Commits never wait for it.
 
@@ -158,6 +159,7 @@ impl Scrub {
                 self.step(|done| Job::Blank(segment, erased.clone(), done))?;
             }
         }
+        self.shared.tail.clear();
         Ok(())
     }
 

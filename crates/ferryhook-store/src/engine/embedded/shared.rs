@@ -9,6 +9,7 @@ use std::time::Duration;
 use lsm_tree::{AbstractTree, AnyTree, IterGuardImpl, SeqNo, SequenceNumberCounter, UserValue};
 use tokio::sync::watch;
 
+use super::changes::Tail;
 use super::found::Found;
 use super::fresh::{self, Span, Table};
 use super::log::{Contents, Position, SEGMENT_HEADER};
@@ -52,6 +53,8 @@ pub(super) struct Shared {
     pub(super) horizon: watch::Sender<Horizon>,
     /// The last segment whose changes cannot be read any more; noted in the tree.
     pub(super) floor: AtomicU32,
+    /// What was read last of the log for those who want to know of changes.
+    pub(super) tail: Tail,
 }
 
 /// The ends of the log: of what readers see, and of what no crash takes back.
@@ -145,6 +148,7 @@ impl Shared {
             freed: Mutex::default(),
             horizon: watch::Sender::new(Horizon { shown: nothing, durable: nothing }),
             floor: AtomicU32::new(0),
+            tail: Tail::default(),
         }
     }
 

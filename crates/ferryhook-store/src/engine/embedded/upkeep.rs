@@ -208,10 +208,14 @@ impl Upkeep {
             return Ok(()); // a sweep was faster
         }
         let now = self.env.now().as_seconds() - GRACE_SECONDS;
+        let keeps = !self.changes_kept.is_zero();
         let mut room = Vec::new();
         let count =
             log::blank_segment(&self.shared.contents, &self.faults, segment, |op, place| {
                 match (op, place) {
+                    // That a row went is told for as long as changes are. Where changes are told,
+                    // keys are nothing but ids and times.
+                    (Op::Delete { key }, _) if keeps && layout::is_told(key) => Ok(false),
                     _ if !erased.has(op.key(), &mut room) => Ok(false),
                     // A row of the same key that came later.
                     (Op::PutWithContent { key, .. }, Some(place)) => {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::StoreError;
-use crate::changes::{Change, Changes, ChangesError, Place, Start, Wanted, What};
+use crate::changes::{Change, Changes, ChangesError, PAGE_BYTES_MAX, Place, Start, Wanted, What};
 use crate::key::Key;
 
 /// Changes that are remembered.
@@ -70,14 +70,22 @@ impl History {
                 after => after,
             },
         };
-        let mut found = self
+        let found = self
             .changes
             .iter()
             .skip(self.changes.partition_point(|noted| noted.number <= after))
             .filter(|noted| noted.expires.is_none_or(|at| at > now))
             .filter(|noted| is_wanted(wanted, noted));
-        let changes: Vec<Change> = found.by_ref().take(wanted.limit).map(change_of).collect();
-        let is_end = found.next().is_none();
+        let mut found = found.peekable();
+        let (mut changes, mut bytes) = (Vec::new(), 0);
+        while changes.len() < wanted.limit
+            && bytes < PAGE_BYTES_MAX
+            && let Some(noted) = found.next()
+        {
+            bytes += noted.what.bytes();
+            changes.push(change_of(noted));
+        }
+        let is_end = found.peek().is_none();
         let next = match changes.last().filter(|_| !is_end) {
             Some(last) => last.place.clone(),
             None => Place::new(self.last.to_string()),
@@ -98,3 +106,6 @@ fn change_of(noted: &Noted) -> Change {
     let place = Place::new(sequence.clone());
     Change { key: noted.key.clone(), what: noted.what.clone(), sequence, place }
 }
+
+#[cfg(test)]
+mod tests;

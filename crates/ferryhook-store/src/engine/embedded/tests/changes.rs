@@ -1,10 +1,12 @@
 //! Changes that are read from the log: over restarts, crashes, relocation, scrubs, and time.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
+use super::super::changes::SYNC_EVERY;
 use super::*;
-use crate::changes::{Change, ChangesError, Start, What};
+use crate::changes::{Change, ChangesError, PAGE_BYTES_MAX, Start, What};
 
 impl Bench {
     fn keeping(kept: Duration) -> Self {
@@ -198,8 +200,10 @@ async fn what_was_scrubbed_is_not_told() {
     engine.commit(batch, Durability::Synced).await.unwrap();
     engine.scrub().await.unwrap();
     let left = told(&engine, Start::Oldest).await.unwrap();
-    assert!(left.iter().all(|change| change.key != key(7)), "{left:?}");
-    assert_eq!(left.len(), 19);
+    let (removal, others) = left.split_last().unwrap();
+    assert!(others.iter().all(|change| change.key != key(7)), "{left:?}");
+    assert_eq!(others.len(), 19);
+    assert_eq!((&removal.what, &removal.key), (&What::Removed, &key(7)), "but that it went");
     // Its place still is one.
     let rest = told(&engine, Start::After(places[7].place.clone())).await.unwrap();
     assert_eq!(rest, left[7..]);
@@ -235,6 +239,101 @@ async fn a_directory_of_the_version_before_begins_its_changes_now() {
     std::fs::write(&format, "ferryhook-data 1\n").unwrap();
     drop(bench.open());
     assert_eq!(std::fs::read_to_string(format).unwrap(), "ferryhook-data 2\n");
+}
+
+/// Small ops that carry large bodies: a page has as many as it can hold, and none is left out.
+#[tokio::test]
+async fn a_page_ends_where_it_carries_enough() {
+    const ROWS: u64 = 12;
+    let mut bench = Bench::keeping(HOUR);
+    bench.config.segment_bytes = 64 * 1024 * 1024;
+    let engine = bench.open();
+    for number in 0..ROWS {
+        let body = "x".repeat(PAGE_BYTES_MAX / 4);
+        insert(&engine, &Parcel { body, ..parcel(number) }).await.unwrap();
+    }
+    let mut start = Start::After(end(&engine).await);
+    for number in 0..ROWS {
+        change_status(&engine, number, "delivered").await;
+    }
+    let mut told = Vec::new();
+    while told.len() < ROWS as usize {
+        let wanted = Wanted::new(Kind::Event, start).limit(100);
+        let page = engine.changes(&wanted).await.unwrap();
+        let bytes: usize = page.changes.iter().map(|change| change.what.bytes()).sum();
+        assert!(bytes < PAGE_BYTES_MAX + PAGE_BYTES_MAX / 2, "{bytes} bytes");
+        start = Start::After(page.next);
+        told.extend(page.changes);
+    }
+    let rows: Vec<_> = told.iter().map(|change| change.key.clone()).collect();
+    assert_eq!(rows, (0..ROWS).map(key).collect::<Vec<_>>());
+}
+
+/// Whoever reads must not make every buffered commit as dear as one that is synced; but they are
+/// told of all of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_who_read_ask_for_few_syncs() {
+    const READERS: usize = 8;
+    const CHANGES: u64 = 400;
+    let syncs = Arc::new(AtomicUsize::new(0));
+    let mut bench = Bench::keeping(HOUR);
+    bench.config.segment_bytes = 64 * 1024 * 1024;
+    bench.config.table_bytes_max = 64 * 1024 * 1024;
+    bench.config.faults = Faults::new({
+        let syncs = syncs.clone();
+        move |step| {
+            syncs.fetch_add(usize::from(step == Step::Sync), Ordering::Relaxed);
+            Ok(())
+        }
+    });
+    let env = Env::system();
+    let engine = Arc::new(Embedded::open(bench.config.clone(), env.clone()).unwrap());
+    insert(&engine, &parcel(1)).await.unwrap();
+    let place = end(&engine).await;
+    let (begun, before) = (env.elapsed(), syncs.load(Ordering::Relaxed));
+    let mut readers = tokio::task::JoinSet::new();
+    for _ in 0..READERS {
+        let (engine, mut place) = (engine.clone(), place.clone());
+        readers.spawn(async move {
+            let mut revision = 1;
+            while revision < CHANGES + 1 {
+                let wanted = Wanted::new(Kind::Event, Start::After(place)).limit(50);
+                let page = engine.changes(&wanted).await.unwrap();
+                for change in &page.changes {
+                    revision += 1;
+                    assert_eq!(written(change), (1, revision));
+                }
+                if page.is_end && revision < CHANGES + 1 {
+                    engine.changed(&page.next).await.unwrap();
+                }
+                place = page.next;
+            }
+        });
+    }
+    for number in 0..CHANGES {
+        change_status(&engine, 1, &number.to_string()).await;
+    }
+    readers.join_all().await;
+    let syncs = syncs.load(Ordering::Relaxed) - before;
+    let allowed = (env.elapsed() - begun).as_millis() / SYNC_EVERY.as_millis() + 2;
+    assert!(syncs as u128 <= allowed, "{syncs} syncs, {allowed} allowed");
+}
+
+/// Those at the end of the log read each frame once between them.
+#[tokio::test]
+async fn readers_at_the_end_share_what_was_read() {
+    let bench = Bench::keeping(HOUR);
+    let engine = bench.open();
+    let place = end(&engine).await;
+    for number in 0..20 {
+        insert(&engine, &parcel(number)).await.unwrap();
+    }
+    let first = told(&engine, Start::After(place.clone())).await.unwrap();
+    // The files of the others are not looked at.
+    for path in segments(&bench) {
+        std::fs::write(path, "").unwrap();
+    }
+    assert_eq!(told(&engine, Start::After(place)).await.unwrap(), first);
 }
 
 /// Writers and a reader at the same time: each row's changes come in order, and none is missing.
