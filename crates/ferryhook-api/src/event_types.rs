@@ -75,13 +75,11 @@ pub async fn declare(
         return Err(Problem::new(Code::Validation, said));
     }
     let bad = |BadSchema { pointer, reason }| Problem::invalid(format!("/schema{pointer}"), reason);
-    Compiled::of(&body.schema).map_err(bad)?;
-    let declared = Declared {
-        schema: body.schema.to_string(),
-        mode: body.mode,
-        declared_at: app.env.now(),
-        told_at: None,
-    };
+    // Patterns can take their time.
+    let compile = move || Compiled::of(&body.schema).map(|_| body.schema.to_string());
+    let compiled = tokio::task::spawn_blocking(compile).await;
+    let schema = compiled.map_err(|_| Problem::internal())?.map_err(bad)?;
+    let declared = Declared { schema, mode: body.mode, declared_at: app.env.now(), told_at: None };
     for _ in 0..TRIES_MAX {
         let was = app.store.event_types().find(caller.account(), &name).await?;
         let before = was.as_ref().and_then(|was| was.declared.as_ref());

@@ -14,7 +14,7 @@ pub mod learned;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Account, Event, Id, Timestamp, limits};
+use crate::{Account, Event, Id, Source, Timestamp, limits};
 
 pub use declared::{Declared, Mode};
 pub use drift::{Drift, DriftKind};
@@ -46,6 +46,20 @@ pub struct EventType {
     /// Events that were not as declared, whatever became of them.
     #[serde(default)]
     pub mismatches: u64,
+    /// Events that were taken in without a look at whether they are as declared.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unchecked: u64,
+    /// Where the last samples came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_source: Option<LastSource>,
+}
+
+/// The source of the last sample, and how many in a row were its.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LastSource {
+    pub source_id: Id<Source>,
+    pub samples: u32,
 }
 
 impl EventType {
@@ -61,6 +75,8 @@ impl EventType {
             drifts: Vec::new(),
             declared: None,
             mismatches: 0,
+            unchecked: 0,
+            last_source: None,
         }
     }
 
@@ -76,19 +92,33 @@ impl EventType {
 
     /// Learns from the content of an event; what is new about it, where the type was known well
     /// enough to tell. Each is told once, and noted here.
+    ///
+    /// Two sources can have a type of the same name and mean different things by it: that is learned
+    /// as one, and nothing is drift until a source has been alone for a while.
     pub fn learn(
         &mut self,
         sample: &serde_json::Value,
+        from: Id<Source>,
         of: Id<Event>,
         now: Timestamp,
     ) -> Vec<Drift> {
-        let changes = self.learned.learn(sample);
+        let before = self.last_source.filter(|last| last.source_id == from);
+        let before = before.map_or(0, |last| last.samples);
+        self.last_source = Some(LastSource { source_id: from, samples: before.saturating_add(1) });
+        let mut changes = self.learned.learn(sample);
+        if before < limits::TYPE_SETTLED_SAMPLES {
+            changes.clear();
+        }
         let drifts: Vec<_> = changes.into_iter().map(|change| change.noted(of, now)).collect();
         self.drifts.extend(drifts.iter().cloned());
         let old = self.drifts.len().saturating_sub(limits::TYPE_DRIFTS_KEPT);
         self.drifts.drain(..old);
         drifts
     }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Whether something that a sender called a type can be one of the catalogue.

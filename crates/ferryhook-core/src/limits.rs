@@ -196,12 +196,18 @@ pub const TYPE_VALUES_SURVEYED_MAX: usize = 5_000;
 pub const TYPE_SETTLED_SAMPLES: u32 = 30;
 pub const TYPE_VANISHED_SAMPLES: u32 = 20;
 pub const TYPE_NEARLY_ALL_PERCENT: u64 = 95;
-/// Declared schemas: of one account, and what one may have. To check an event takes at most so many
-/// steps: the parts of the schema times the values of the event. Some mismatches are told, not all.
+/// Declared schemas: of one account, and what one may have. To check the events of one request takes
+/// at most so many steps: the parts of the schema times the values of the events, and one for every
+/// so many bytes of a text or a name whenever it is read, where a pattern counts as many times as it
+/// has KiB, rounded up to one of these sizes. What a schema compares with counts as a part for every
+/// so many bytes of it. Some mismatches are told, not all.
 pub const DECLARED_PER_ACCOUNT_MAX: usize = 100;
 pub const SCHEMA_BYTES_MAX: usize = 32 * 1024;
 pub const SCHEMA_STEPS_MAX: usize = 1_000;
 pub const SCHEMA_DEPTH_MAX: usize = 64;
 pub const SCHEMA_PATTERN_BYTES_MAX: usize = 256 * 1024;
+pub const SCHEMA_PATTERN_SIZES: [usize; 3] = [4 * 1024, 16 * 1024, 64 * 1024];
+pub const SCHEMA_TEXT_BYTES_PER_STEP: usize = 32;
+pub const SCHEMA_COMPARED_BYTES_PER_STEP: usize = 64;
 pub const SCHEMA_CHECK_STEPS_MAX: usize = 5_000_000;
 pub const MISMATCHES_TOLD: usize = 10;

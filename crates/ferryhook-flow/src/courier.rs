@@ -455,6 +455,10 @@ impl HandOver for Courier {
         });
     }
 
+    fn proved(&self, event: &Event, route: &Route) {
+        self.learn_of(event, route);
+    }
+
     fn mismatched(&self, account: Id<Account>, name: &str, mode: Mode, wrong: Mismatch) {
         self.0.types.mismatched(account, name, mode, wrong);
     }

@@ -88,6 +88,9 @@ pub trait HandOver: Send + Sync {
     /// Told of every event first, copies and those that nobody takes included.
     fn heard(&self, _event: &Event, _route: &Route, _is_duplicate: bool) {}
 
+    /// An event that was stored without a proof turned out to be genuine.
+    fn proved(&self, _event: &Event, _route: &Route) {}
+
     /// An event was refused because it is not as its type is declared.
     fn mismatched(&self, _account: Id<Account>, _name: &str, _mode: Mode, _wrong: Mismatch) {}
 
@@ -152,6 +155,8 @@ struct Door {
     fetched: Fetched,
     /// A list of many events is let in by several commits, which two must not do at once.
     readmitting: tokio::sync::Mutex<()>,
+    /// Checks against declared schemas that take a while.
+    checking: Arc<tokio::sync::Semaphore>,
     /// Bodies that are not whole yet.
     reading: Room,
     /// Events that are not durable yet.
@@ -181,6 +186,7 @@ impl Ingest {
             hand_over,
             fetched,
             readmitting: tokio::sync::Mutex::default(),
+            checking: Arc::new(tokio::sync::Semaphore::new(limits::CHECKS_AT_ONCE)),
             settings,
             names: Names::default(),
             rates: Rates::default(),
@@ -322,7 +328,7 @@ impl Door {
         }
         let (bytes, now) = (body.len(), self.env.now());
         let arrivals = match doubt {
-            None => unpack::arrivals(self, route, letter, body, now, &mut place)?,
+            None => unpack::arrivals(self, route, letter, body, now, &mut place).await?,
             Some(reason) => vec![unpack::marked(self, route, letter, body, now, reason)?],
         };
         if route.plan.events_per_minute.is_some() {

@@ -161,6 +161,10 @@ pub const TYPE_SAMPLES_YOUNG: usize = 32;
 pub const TYPE_SAMPLES: usize = 3;
 pub const TYPE_SAMPLE_BYTES_MAX: usize = 64 * 1024;
 pub const TYPE_SAMPLES_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Events of a type that are looked at meanwhile because somebody wants to be warned.
+pub const TYPE_CHECKS: usize = 100;
+/// Types of an account that wait as long as nobody knows which of them it has.
+pub const TYPES_WAITING_MAX: usize = 10_000;
 /// Accounts whose types are known by heart.
 pub const TYPE_CATALOGUES_MAX: usize = 4096;
 /// Outcomes that wait to be counted for alerts, and connections whose alerts are known by heart.

@@ -23,6 +23,7 @@ use tokio::sync::oneshot;
 
 use cache::{Cache, Found};
 
+pub(crate) use declared::no_json;
 pub use declared::{Declaration, Declarations};
 pub use proof::Proof;
 pub use reading::Reading;

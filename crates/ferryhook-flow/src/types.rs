@@ -1,17 +1,18 @@
 //! Types: the events of each type, counted in memory, and a few of them kept to learn from.
 //!
-//! Told of every event by the courier, before the sender's answer: that costs a lookup, and now and
-//! then a copy of what the event brought. Written every few seconds and at a clean stop by
-//! [`flush`]. A crash forgets what was told since; no event depends on it.
+//! Told of every event by the courier, before the sender's answer: that costs a lookup and two
+//! additions, and now and then a copy of what the event brought, which is made without a lock.
+//! Written every few seconds and at a clean stop by [`flush`], which also looks at those that are to
+//! be warned of. A crash forgets what was told since; no event depends on it.
 
 mod flush;
+mod sample;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
 use ferryhook_core::event_type::declared::Mismatch;
 use ferryhook_core::event_type::{Mode, is_name};
 use ferryhook_core::limits::TYPES_PER_ACCOUNT_MAX;
@@ -19,7 +20,9 @@ use ferryhook_core::{Account, Event, Id, Timestamp};
 
 use crate::courier::lock;
 use crate::limits;
+use crate::routes::Declaration;
 use crate::shards::{SHARDS, Shards};
+use sample::Sample;
 
 #[derive(Debug, Default)]
 pub(crate) struct Types {
@@ -40,7 +43,11 @@ struct Waiting {
     mismatches: u64,
     /// The first of them.
     mismatch: Option<(Mode, Mismatch)>,
+    /// Events that nobody will look at though they should be as declared.
+    unchecked: u64,
     samples: Vec<Sample>,
+    /// How many more can be looked at whether they are as declared.
+    checks: usize,
     /// How many more are wanted, and how many between two flushes.
     room: usize,
     allowance: usize,
@@ -50,42 +57,44 @@ struct Waiting {
 
 impl Waiting {
     fn is_empty(&self) -> bool {
-        self.events + self.mismatches == 0 && self.mismatch.is_none()
+        let told = self.events + self.mismatches + self.unchecked;
+        told == 0 && self.mismatch.is_none() && self.samples.is_empty()
     }
 }
 
-#[derive(Debug)]
-struct Sample {
-    event: Id<Event>,
-    json: Bytes,
-}
-
 /// The types of an account that the store has, as far as this process knows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Catalogue {
     names: HashSet<String>,
     read_at: Duration,
+    /// Somebody has changed them since.
+    is_stale: bool,
     /// It was said that there are too many.
     is_told: bool,
 }
 
 impl Types {
-    /// It was taken in, and it is no copy.
-    pub(crate) fn arrived(&self, event: &Event) {
+    /// It was taken in, and it is no copy. `declared` is what it is to be like, where it is to be
+    /// warned of.
+    pub(crate) fn arrived(&self, event: &Event, declared: Option<&Arc<Declaration>>) {
         let Some(name) = &event.event_type else { return };
+        let (mut is_taught, mut is_checked) = (false, false);
         self.of(event.account_id, name, |waiting| {
             if waiting.events == 0 {
                 waiting.first_at = event.received_at;
             }
             waiting.events += 1;
             waiting.last_at = waiting.last_at.max(event.received_at);
-            if waiting.room > 0
-                && let Some(json) = self.sampled(event)
-            {
-                waiting.room -= 1;
-                waiting.samples.push(Sample { event: event.id, json });
+            is_taught = spent(&mut waiting.room);
+            if declared.is_some() {
+                is_checked = spent(&mut waiting.checks);
+                waiting.unchecked += u64::from(!is_checked);
             }
         });
+        if is_taught || is_checked {
+            let check = declared.filter(|_| is_checked).cloned();
+            self.keep(event, name, is_taught, check);
+        }
     }
 
     /// An event was not as declared.
@@ -98,46 +107,61 @@ impl Types {
 
     /// Its types were changed by somebody else.
     pub(crate) fn forget(&self, account: Id<Account>) {
-        lock(&self.catalogues).remove(&account);
+        if let Some(catalogue) = lock(&self.catalogues).get_mut(&account) {
+            catalogue.is_stale = true;
+        }
     }
 
-    /// What is beyond the bounds is not counted.
-    fn of(&self, account: Id<Account>, name: &str, tell: impl FnOnce(&mut Waiting)) {
+    /// Whether there was room for it.
+    fn of(&self, account: Id<Account>, name: &str, tell: impl FnOnce(&mut Waiting)) -> bool {
         let mut accounts = self.waiting.of(account);
         let is_full = accounts.len() >= limits::TALLIES_MAX / SHARDS;
         if is_full && !accounts.contains_key(&account) {
-            return;
+            return false;
         }
         let types = accounts.entry(account).or_default();
         if let Some(waiting) = types.get_mut(name) {
-            return tell(waiting);
+            tell(waiting);
+            return true;
         }
         // One more than there may be, so that somebody finds out and says so.
-        if types.len() <= TYPES_PER_ACCOUNT_MAX && is_name(name) {
-            let room = limits::TYPE_SAMPLES_YOUNG;
-            let new = Waiting { room, allowance: room, ..Waiting::default() };
-            tell(types.entry(name.to_owned()).or_insert(new));
+        let has_room =
+            types.len() <= TYPES_PER_ACCOUNT_MAX || self.may_be_known(account, name, types.len());
+        if !has_room || !is_name(name) {
+            return false;
+        }
+        let (room, checks) = (limits::TYPE_SAMPLES_YOUNG, limits::TYPE_CHECKS);
+        let new = Waiting { room, checks, allowance: room, ..Waiting::default() };
+        tell(types.entry(name.to_owned()).or_insert(new));
+        true
+    }
+
+    /// However many others come that nobody has heard of, those of the account are counted.
+    fn may_be_known(&self, account: Id<Account>, name: &str, waiting: usize) -> bool {
+        match lock(&self.catalogues).get(&account) {
+            Some(catalogue) => catalogue.names.contains(name),
+            None => waiting < limits::TYPES_WAITING_MAX,
         }
     }
 
-    /// What it brought, if it may be JSON and there is room for it.
-    fn sampled(&self, event: &Event) -> Option<Bytes> {
-        let json = match &event.payload {
-            Some(payload) => serde_json::to_vec(payload).ok()?.into(),
-            None => {
-                let body = event.body.as_bytes();
-                let first = body.iter().find(|byte| !byte.is_ascii_whitespace())?;
-                matches!(first, b'{' | b'[').then(|| body.clone())?
-            }
+    /// To be looked at by the flush.
+    fn keep(&self, event: &Event, name: &str, is_taught: bool, check: Option<Arc<Declaration>>) {
+        let is_checked = check.is_some();
+        let room = || {
+            let waiting = self.sample_bytes.load(Ordering::Relaxed);
+            limits::TYPE_SAMPLES_BYTES_MAX.saturating_sub(waiting)
         };
-        let bytes = json.len();
-        let waiting = self.sample_bytes.load(Ordering::Relaxed);
-        if bytes > limits::TYPE_SAMPLE_BYTES_MAX || waiting + bytes > limits::TYPE_SAMPLES_BYTES_MAX
-        {
-            return None;
-        }
+        let sample = Sample::of(event, is_taught, check).filter(|one| one.json.len() <= room());
+        let Some(sample) = sample else {
+            let unchecked = u64::from(is_checked);
+            self.of(event.account_id, name, |waiting| waiting.unchecked += unchecked);
+            return;
+        };
+        let bytes = sample.json.len();
         self.sample_bytes.fetch_add(bytes, Ordering::Relaxed);
-        Some(json)
+        if !self.of(event.account_id, name, |waiting| waiting.samples.push(sample)) {
+            self.sample_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
     }
 
     /// Everything that waits, in order, so that a run is repeatable. Types of which nothing was told
@@ -152,7 +176,8 @@ impl Types {
                     }
                     let Waiting { is_stored, allowance, .. } = *waiting;
                     let room = allowance;
-                    let left = Waiting { is_stored, allowance, room, ..Waiting::default() };
+                    let checks = limits::TYPE_CHECKS;
+                    let left = Waiting { is_stored, allowance, room, checks, ..Waiting::default() };
                     let was = std::mem::replace(waiting, left);
                     taken.push((*account, name.clone(), was));
                     true
@@ -184,7 +209,8 @@ impl Types {
 
     /// It could not be written; its samples are lost.
     fn give_back(&self, account: Id<Account>, name: &str, not_written: Waiting) {
-        let Waiting { events, first_at, last_at, mismatches, mismatch, .. } = not_written;
+        let Waiting { events, first_at, last_at, mismatches, mismatch, unchecked, .. } =
+            not_written;
         self.of(account, name, |waiting| {
             if events > 0 {
                 waiting.first_at = first_at;
@@ -192,10 +218,18 @@ impl Types {
             }
             waiting.events = waiting.events.saturating_add(events);
             waiting.mismatches = waiting.mismatches.saturating_add(mismatches);
+            waiting.unchecked = waiting.unchecked.saturating_add(unchecked);
             waiting.mismatch = mismatch.or(waiting.mismatch.take());
             waiting.is_stored = false;
         });
     }
+}
+
+/// Whether there was one left.
+fn spent(room: &mut usize) -> bool {
+    let is_wanted = *room > 0;
+    *room = room.saturating_sub(1);
+    is_wanted
 }
 
 #[cfg(test)]

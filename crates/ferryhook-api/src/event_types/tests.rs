@@ -13,7 +13,8 @@ async fn what_was_learned_is_shown_and_deleted() {
     let trial = Trial::new().await;
     let mut known = EventType::new(trial.account.id, "orders/paid");
     known.count(2, samples::CREATED);
-    known.learn(&json!({"number": 1}), Id::new(&trial.app.env), samples::CREATED);
+    let (source, event) = (samples::source().id, Id::new(&trial.app.env));
+    known.learn(&json!({"number": 1}), source, event, samples::CREATED);
     trial.app.store.event_types().create(&known).await.unwrap();
     let list = trial.get("/v1/event-types").await.expect(200);
     assert_eq!(list["data"][0]["eventType"], "orders/paid");

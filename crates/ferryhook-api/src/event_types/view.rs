@@ -43,6 +43,8 @@ pub struct EventTypeView {
     pub declared: Option<DeclaredView>,
     /// Events that were not as declared.
     pub mismatches: u64,
+    /// Events that were taken in unchecked: more, or larger ones, than are looked at.
+    pub unchecked: u64,
 }
 
 /// What its owner has declared.
@@ -73,6 +75,7 @@ impl EventTypeView {
             drifts: known.drifts.clone(),
             declared: known.declared.as_ref().map(DeclaredView::of),
             mismatches: known.mismatches,
+            unchecked: known.unchecked,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A declared schema: what its owner says events of a type must look like.
 //!
-//! Checked at the door, for every event, against a schema that somebody typed. So that none can
-//! hold the door up, a schema is bounded when it is declared: how large it is, how many parts of it
-//! look at a value, that none of them comes back to itself, and that nothing has to be fetched.
+//! Checked against what anybody may send, with a schema that somebody typed. So that none can hold
+//! the door up, a schema is bounded when it is declared: how large it is, how many parts of it look
+//! at a value, that none of them comes back to itself, and that nothing has to be fetched. And what
+//! a check would cost is known before it is made: a request has a [`Budget`] for all its events.
 
 mod bounds;
 
@@ -57,8 +58,25 @@ pub struct Mismatch {
 #[derive(Debug)]
 pub struct Compiled {
     validator: jsonschema::Validator,
-    steps: usize,
+    work: bounds::Work,
 }
+
+/// The steps that checks may still take, for all events that came together.
+#[derive(Debug)]
+pub struct Budget {
+    left: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: limits::SCHEMA_CHECK_STEPS_MAX }
+    }
+}
+
+/// It was not checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("to check it would take too long")]
+pub struct TooLong;
 
 impl Declared {
     pub fn compile(&self) -> Result<Compiled, BadSchema> {
@@ -72,25 +90,26 @@ impl Declared {
 
 impl Compiled {
     pub fn of(schema: &Value) -> Result<Self, BadSchema> {
-        let steps = bounds::steps(schema)?;
-        let patterns = PatternOptions::regex()
-            .size_limit(limits::SCHEMA_PATTERN_BYTES_MAX)
-            .dfa_size_limit(limits::SCHEMA_PATTERN_BYTES_MAX);
-        let built = jsonschema::options().with_pattern_options(patterns).build(schema);
+        let work = bounds::work(schema)?;
+        let built = built(schema, limits::SCHEMA_PATTERN_BYTES_MAX);
         let validator = built.map_err(|error| BadSchema {
             pointer: error.instance_path().to_string(),
             reason: short(error.masked().to_string()),
         })?;
-        Ok(Self { validator, steps })
+        Ok(Self { validator, work })
     }
 
-    /// The first few places where it does not fit; none if it fits.
+    /// Pays for one look at this content; how many steps it takes at most. Nothing is spent on what
+    /// is too dear, so that others that came with it are still checked.
+    pub fn spend(&self, content: &Value, budget: &mut Budget) -> Result<usize, TooLong> {
+        let mut steps = 0;
+        self.add_steps(content, budget.left, &mut steps);
+        budget.left = budget.left.checked_sub(steps).ok_or(TooLong)?;
+        Ok(steps)
+    }
+
+    /// The first few places where it does not fit; none if it fits. Whoever asks has paid for it.
     pub fn mismatches(&self, content: &Value) -> Vec<Mismatch> {
-        let most = limits::SCHEMA_CHECK_STEPS_MAX / self.steps.max(1);
-        if values(content, most) > most {
-            let reason = format!("it has more than {most} values, too many for its schema");
-            return vec![Mismatch { pointer: String::new(), reason }];
-        }
         let wrong = self.validator.iter_errors(content).take(limits::MISMATCHES_TOLD);
         wrong
             .map(|error| Mismatch {
@@ -99,24 +118,47 @@ impl Compiled {
             })
             .collect()
     }
+
+    /// Counted no further than a little beyond `most`. What was read as JSON is not deep.
+    fn add_steps(&self, content: &Value, most: usize, steps: &mut usize) {
+        *steps = steps.saturating_add(self.work.of_a_value);
+        match content {
+            Value::String(text) => *steps = steps.saturating_add(self.steps_of_text(text)),
+            Value::Array(elements) => {
+                for element in elements {
+                    if *steps > most {
+                        return;
+                    }
+                    self.add_steps(element, most, steps);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    if *steps > most {
+                        return;
+                    }
+                    *steps = steps.saturating_add(self.steps_of_text(name));
+                    self.add_steps(value, most, steps);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn steps_of_text(&self, text: &str) -> usize {
+        text.len().saturating_mul(self.work.of_a_text) / limits::SCHEMA_TEXT_BYTES_PER_STEP
+    }
 }
 
-/// How many there are, counted no further than a little beyond `most`. What was read as JSON is not
-/// deep.
-fn values(content: &Value, most: usize) -> usize {
-    let inner: &mut dyn Iterator<Item = &Value> = match content {
-        Value::Array(elements) => &mut elements.iter(),
-        Value::Object(fields) => &mut fields.values(),
-        _ => return 1,
-    };
-    let mut sum = 1;
-    for value in inner {
-        if sum > most {
-            break;
-        }
-        sum += values(value, most - sum.min(most));
-    }
-    sum
+/// Patterns may become so large.
+fn built(
+    schema: &Value,
+    pattern_bytes_max: usize,
+) -> Result<jsonschema::Validator, jsonschema::ValidationError<'_>> {
+    let patterns = PatternOptions::regex()
+        .size_limit(pattern_bytes_max)
+        .dfa_size_limit(limits::SCHEMA_PATTERN_BYTES_MAX);
+    jsonschema::options().with_pattern_options(patterns).build(schema)
 }
 
 fn short(text: String) -> String {

@@ -247,10 +247,10 @@ pub fn event_type() -> EventType {
     known.count(42, CREATED);
     let older = json!({ "number": 7, "lines": [{ "sku": "a", "price": 1.25 }], "note": null });
     for _ in 0..40 {
-        known.learn(&older, event().id, CREATED);
+        known.learn(&older, source().id, event().id, CREATED);
     }
     let newer = json!({ "number": "7", "lines": [], "note": "n", "by": { "name": "Ada" } });
-    known.learn(&newer, event().id, UPDATED);
+    known.learn(&newer, source().id, event().id, UPDATED);
     known.declared = Some(Declared {
         schema: r#"{"type":"object","required":["number"]}"#.to_owned(),
         mode: Mode::Warn,
@@ -258,5 +258,6 @@ pub fn event_type() -> EventType {
         told_at: Some(UPDATED),
     });
     known.mismatches = 3;
+    known.unchecked = 2;
     known
 }

@@ -289,7 +289,7 @@ fn an_event_type() {
     stored(
         &event_type(),
         "accountId S, eventType S, firstSeenAt? S(iso), lastSeenAt? S(iso), count? N, learned? M, \
-         drifts? L, declared? M, mismatches? N",
+         drifts? L, declared? M, mismatches? N, unchecked? N, lastSource? M",
     );
 }
 

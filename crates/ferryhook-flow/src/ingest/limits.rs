@@ -65,5 +65,9 @@ pub const CERTIFICATE_PAUSE: Duration = Duration::from_secs(30);
 /// Certificates that one request may need.
 pub const CERTIFICATES_PER_REQUEST: usize = 2;
 
+/// A check against a declared schema with more steps has a thread to itself, so many at once.
+pub const CHECK_STEPS_AT_ONCE: usize = 50_000;
+pub const CHECKS_AT_ONCE: usize = 2;
+
 /// Of a body that was too large.
 pub const BEGINNING_BYTES_KEPT: usize = 4 * 1024;

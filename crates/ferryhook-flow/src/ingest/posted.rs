@@ -71,11 +71,11 @@ impl Door {
         if route.account_status != account::Status::Active {
             return Err(Refusal::Suspended);
         }
-        let (posted, refused) = Sifted::of(self, &route, posted).parts();
+        self.within_rate(&route)?;
+        let (posted, refused) = Sifted::of(self, &route, posted).await.parts();
         if posted.is_empty() {
             return Ok(Sifted::join(refused, Vec::new()));
         }
-        self.within_rate(&route)?;
         let grant = self.within_quota(&route, posted.len() as u64).await?;
         let now = self.env.now();
         let arrivals: Vec<_> =

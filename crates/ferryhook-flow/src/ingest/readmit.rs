@@ -76,7 +76,7 @@ impl Ingest {
         let crowded = || again(Refusal::Crowded);
         let mut place = door.waiting.enter(body.len()).ok_or_else(crowded)?;
         let arrivals = match doubt {
-            None => unpack::arrivals(door, &route, letter, body, now, &mut place),
+            None => unpack::arrivals(door, &route, letter, body, now, &mut place).await,
             Some(reason) => {
                 unpack::marked(door, &route, letter, body, now, reason).map(|one| vec![one])
             }

@@ -1,8 +1,8 @@
 //! Reverify: an event that was marked, because nothing proved who sent it, is looked at once more.
 //!
 //! Asked for when it is replayed. The secrets and settings are those of now, the clock is that of
-//! then. One whose signature holds is an event like any other from then on; to bring it to its
-//! destinations is left to the replay.
+//! then. One whose signature holds and that is as its owner has declared is an event like any other
+//! from then on; to bring it to its destinations is left to the replay.
 
 use ferryhook_core::event::Status;
 use ferryhook_core::{Event, Id};
@@ -11,7 +11,7 @@ use ferryhook_store::{Store, StoreError};
 
 use super::letter::Letter;
 use super::proof::Claimed;
-use super::{Ingest, unpack};
+use super::{Ingest, declared, unpack};
 
 /// Why it stays marked.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +26,8 @@ pub enum NotVerified {
         "event {0} holds several events, which are taken apart only at the door; have it sent again"
     )]
     Several(Id<Event>),
+    #[error("the signature of event {id} holds, but it is refused: {reason}")]
+    NotAsDeclared { id: Id<Event>, reason: String },
     #[error("event {id} has come another way since{}", .first.map(|first| format!(", as {first}")).unwrap_or_default())]
     Known { id: Id<Event>, first: Option<Id<Event>> },
     #[error(transparent)]
@@ -64,8 +66,14 @@ impl Ingest {
             Err(error) => return Err(still(&error.to_string())),
         }
         let genuine = unpack::genuine(door, &route, marked.record.clone(), door.env.now());
+        if let Some(refusal) = declared::doubt(door, &route, &genuine).await {
+            return Err(NotVerified::NotAsDeclared { id, reason: refusal.reason().into() });
+        }
         match store.events().verify(&marked, &genuine).await? {
-            Accepted::New => Ok(()),
+            Accepted::New => {
+                door.hand_over.proved(&genuine.event, &route);
+                Ok(())
+            }
             Accepted::Duplicate { first } => Err(NotVerified::Known { id, first }),
         }
     }

@@ -3,6 +3,7 @@
 mod bounds;
 mod copies;
 mod counting;
+mod declared;
 mod proof;
 mod trouble;
 
@@ -23,11 +24,20 @@ const ADDRESS: &str = "/in/src_0000000000000001";
 
 /// Keeps what it is given.
 #[derive(Default)]
-struct Handed(Mutex<Vec<Stored<Event>>>);
+struct Handed(Mutex<Vec<Stored<Event>>>, Mutex<Vec<String>>);
 
 impl HandOver for Handed {
     fn take(&self, event: Stored<Event>, _: Arc<Route>) {
         self.0.lock().unwrap().push(event);
+    }
+
+    fn proved(&self, event: &Event, _: &Route) {
+        let name = event.event_type.as_deref().unwrap_or("-");
+        self.1.lock().unwrap().push(format!("{name} is proved"));
+    }
+
+    fn mismatched(&self, _: Id<Account>, name: &str, _: Mode, wrong: Mismatch) {
+        self.1.lock().unwrap().push(format!("{name}: {}", wrong.reason));
     }
 }
 
@@ -142,6 +152,11 @@ impl Gate {
 
     async fn source(&self) -> Source {
         self.store.sources().find(samples::source().id).await.unwrap().unwrap().record
+    }
+
+    /// What was said of types, which is forgotten.
+    fn said(&self) -> Vec<String> {
+        std::mem::take(&mut self.handed.1.lock().unwrap())
     }
 
     fn handed(&self) -> Vec<Stored<Event>> {

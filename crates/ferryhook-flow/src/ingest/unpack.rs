@@ -14,7 +14,7 @@ use super::room::Place;
 use super::{Door, declared, limits};
 use crate::routes::Route;
 
-pub(super) fn arrivals(
+pub(super) async fn arrivals(
     door: &Door,
     route: &Route,
     letter: Letter,
@@ -34,7 +34,7 @@ pub(super) fn arrivals(
             return Err(Refusal::Unparsable { detail, body: whole });
         }
     };
-    declared::check(door, route, &arrivals, &whole)?;
+    declared::check(door, route, &arrivals, &whole).await?;
     Ok(arrivals)
 }
 

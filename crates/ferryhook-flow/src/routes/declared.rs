@@ -5,10 +5,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use ferryhook_core::event_type::declared::{Compiled, Mismatch};
+use ferryhook_core::event_type::declared::{Budget, Compiled, Mismatch, TooLong};
 use ferryhook_core::event_type::{Declared, Mode};
 use ferryhook_core::limits::DECLARED_PER_ACCOUNT_MAX;
-use ferryhook_core::{Account, Event, Id};
+use ferryhook_core::{Account, Id};
 use ferryhook_store::{Slice, Store, StoreError};
 use serde_json::Value;
 
@@ -25,10 +25,10 @@ pub struct Declaration {
 }
 
 impl Declarations {
-    pub(crate) fn find(&self, event_type: Option<&str>) -> Option<&Declaration> {
+    pub(crate) fn find(&self, event_type: Option<&str>) -> Option<&Arc<Declaration>> {
         match self.0.is_empty() {
             true => None,
-            false => self.0.get(event_type?).map(|found| &**found),
+            false => self.0.get(event_type?),
         }
     }
 
@@ -49,25 +49,20 @@ impl Declaration {
         self.declared.schema == other.schema && self.declared.mode == other.mode
     }
 
-    /// Where it is not as declared.
+    /// How many steps a check of this takes, which are spent.
+    pub(crate) fn spend(&self, content: &Value, budget: &mut Budget) -> Result<usize, TooLong> {
+        self.compiled.spend(content, budget)
+    }
+
+    /// Where it is not as declared. Whoever asks has paid for it.
     pub(crate) fn mismatches(&self, content: &Value) -> Vec<Mismatch> {
         self.compiled.mismatches(content)
     }
+}
 
-    /// The same of what an event brought.
-    pub(crate) fn mismatches_of(&self, event: &Event) -> Vec<Mismatch> {
-        let read = match &event.payload {
-            Some(payload) => Ok(Value::Object(payload.clone())),
-            None => serde_json::from_slice(event.body.as_bytes()),
-        };
-        match read {
-            Ok(content) => self.mismatches(&content),
-            Err(_) => {
-                let (pointer, reason) = (String::new(), "it is not JSON".to_owned());
-                vec![Mismatch { pointer, reason }]
-            }
-        }
-    }
+/// What is no JSON is not as declared, whatever is.
+pub(crate) fn no_json() -> Mismatch {
+    Mismatch { pointer: String::new(), reason: "it is not JSON".to_owned() }
 }
 
 /// What is in use, by account.

@@ -10,8 +10,8 @@ use ferryhook_core::operational::Operational;
 use ferryhook_core::{Account, Alert, Event, EventType, Id};
 use ferryhook_store::StoreError;
 use ferryhook_store::repositories::Announcement;
-use serde_json::Value;
 
+use super::sample::{Lesson, Read, Sample};
 use super::{Catalogue, Waiting};
 use crate::courier::{Courier, lock};
 use crate::limits;
@@ -21,17 +21,10 @@ use crate::writes::{self, Write};
 impl Courier {
     /// An event was taken in.
     pub(crate) fn learn_of(&self, event: &Event, route: &Route) {
-        let types = &self.inner().types;
-        types.arrived(event);
         let declared = route.declared.find(event.event_type.as_deref());
         // The door has kept out what is to be refused.
-        let Some(declared) = declared.filter(|declared| declared.mode() == Mode::Warn) else {
-            return;
-        };
-        let wrong = declared.mismatches_of(event).into_iter().next();
-        if let (Some(wrong), Some(name)) = (wrong, &event.event_type) {
-            types.mismatched(event.account_id, name, Mode::Warn, wrong);
-        }
+        let declared = declared.filter(|declared| declared.mode() == Mode::Warn);
+        self.inner().types.arrived(event, declared);
     }
 
     /// Writes now and then what was told.
@@ -51,10 +44,10 @@ impl Courier {
         let types = &self.inner().types;
         let _alone = types.flushing.lock().await;
         let waiting = types.take().into_iter();
-        let writes = waiting.map(|(account, name, waiting)| {
+        let writes = waiting.map(|(account, name, mut waiting)| {
             let courier = self.clone();
             Box::pin(async move {
-                let written = courier.write_type(account, &name, &waiting).await;
+                let written = courier.write_type(account, &name, &mut waiting).await;
                 written.inspect_err(|_| {
                     courier.inner().types.give_back(account, &name, waiting);
                 })
@@ -69,15 +62,14 @@ impl Courier {
         &self,
         account: Id<Account>,
         name: &str,
-        waiting: &Waiting,
+        waiting: &mut Waiting,
     ) -> Result<(), StoreError> {
         let types = self.inner().store.event_types();
+        let lessons = read(waiting).await;
         let counted = (waiting.events, waiting.last_at);
-        let is_plain = waiting.is_stored && waiting.samples.is_empty();
-        if is_plain
-            && waiting.mismatch.is_none()
-            && types.count(account, name, counted, waiting.mismatches).await?
-        {
+        let doubtful = (waiting.mismatches, waiting.unchecked);
+        let is_plain = waiting.is_stored && lessons.is_empty() && waiting.mismatch.is_none();
+        if is_plain && types.count(account, name, counted, doubtful).await? {
             // Without a sample nobody knows better whether it is still young.
             self.inner().types.wants(account, name, true, limits::TYPE_SAMPLES);
             return Ok(());
@@ -86,9 +78,8 @@ impl Courier {
             self.inner().types.wants(account, name, false, 0);
             return Ok(());
         }
-        let samples = parsed(waiting).await;
         for _ in 0..limits::CONFLICT_TRIES_MAX {
-            if self.learn(account, name, waiting, &samples).await? {
+            if self.learn(account, name, waiting, &lessons).await? {
                 return Ok(());
             }
         }
@@ -102,7 +93,7 @@ impl Courier {
         account: Id<Account>,
         name: &str,
         waiting: &Waiting,
-        samples: &[(Id<Event>, Value)],
+        lessons: &[Lesson],
     ) -> Result<bool, StoreError> {
         let inner = self.inner();
         let found = inner.store.event_types().find(account, name).await?;
@@ -113,9 +104,10 @@ impl Courier {
         }
         now.count(waiting.events, waiting.last_at);
         now.mismatches = now.mismatches.saturating_add(waiting.mismatches);
+        now.unchecked = now.unchecked.saturating_add(waiting.unchecked);
         let mut drifts: Vec<Drift> = Vec::new();
-        for (event, sample) in samples {
-            drifts.extend(now.learn(sample, *event, inner.now().wall));
+        for Lesson { source, event, content } in lessons {
+            drifts.extend(now.learn(content, *source, *event, inner.now().wall));
             // Each can take a while.
             tokio::task::yield_now().await;
         }
@@ -165,6 +157,9 @@ impl Courier {
         let inner = self.inner();
         let now = inner.env.elapsed();
         let known = |catalogue: &mut Catalogue| {
+            if catalogue.is_stale {
+                return None;
+            }
             let is_known = catalogue.names.contains(name);
             let is_full = catalogue.names.len() >= TYPES_PER_ACCOUNT_MAX;
             let is_old = now.saturating_sub(catalogue.read_at) >= limits::ALERT_FRESH_FOR;
@@ -179,15 +174,19 @@ impl Courier {
         let has_room = match has_room {
             Some(has_room) => has_room,
             None => {
-                let names = inner.store.event_types().names(account).await?.into_iter().collect();
-                let mut catalogue = Catalogue { names, read_at: now, is_told: false };
-                let has_room = known(&mut catalogue).unwrap_or(false);
+                let names = inner.store.event_types().names(account).await?;
                 let mut catalogues = lock(&inner.types.catalogues);
                 if catalogues.len() >= limits::TYPE_CATALOGUES_MAX {
                     catalogues.clear(); // all of it can be read again
                 }
-                catalogues.insert(account, catalogue);
-                has_room
+                let read = || Catalogue { read_at: now, ..Catalogue::default() };
+                let catalogue = catalogues.entry(account).or_insert_with(read);
+                if catalogue.is_stale || catalogue.read_at < now {
+                    *catalogue = read();
+                }
+                // Another may have read them at the same time, and have promised some since.
+                catalogue.names.extend(names);
+                known(catalogue).unwrap_or(false)
             }
         };
         if !has_room {
@@ -221,13 +220,23 @@ impl Courier {
     }
 }
 
-/// Those that are JSON.
-async fn parsed(waiting: &Waiting) -> Vec<(Id<Event>, Value)> {
-    let mut parsed = Vec::with_capacity(waiting.samples.len());
-    for sample in &waiting.samples {
-        let read = serde_json::from_slice(&sample.json).ok();
-        parsed.extend(read.map(|value| (sample.event, value)));
-        tokio::task::yield_now().await;
+/// What can be learned from. What is wrong with those that were to be checked is added to what was
+/// told.
+async fn read(waiting: &mut Waiting) -> Vec<Lesson> {
+    let samples = std::mem::take(&mut waiting.samples);
+    if samples.is_empty() {
+        return Vec::new();
     }
-    parsed
+    let unread = Read { unchecked: Sample::checks(&samples), ..Read::default() };
+    let read = tokio::task::spawn_blocking(|| Sample::read(samples)).await;
+    let Read { lessons, mismatches, mismatch, unchecked } = read.unwrap_or_else(|error| {
+        tracing::warn!(%error, "samples of an event type are not looked at");
+        unread
+    });
+    waiting.mismatches += mismatches;
+    waiting.unchecked += unchecked;
+    if let Some(mismatch) = mismatch {
+        waiting.mismatch.get_or_insert((Mode::Warn, mismatch));
+    }
+    lessons
 }

@@ -37,12 +37,22 @@ impl Bench {
     }
 
     async fn arrives(&self, event_type: &str, payload: &Value) {
+        self.arrives_as(event_type, Body::from(payload.to_string()), None).await;
+    }
+
+    /// By way of the API.
+    async fn is_posted(&self, event_type: &str, payload: &Value) {
+        let payload = payload.as_object().unwrap().clone();
+        self.arrives_as(event_type, Body::default(), Some(payload)).await;
+    }
+
+    async fn arrives_as(&self, event_type: &str, body: Body, payload: Option<ferryhook_core::Map>) {
         let route = self.courier.inner().routes.find(samples::source().id).await.unwrap().unwrap();
         let event = Event {
             id: Id::at(self.env.now(), &self.env),
             event_type: Some(event_type.to_owned()),
-            payload: None,
-            body: Body::from(payload.to_string()),
+            payload,
+            body,
             ..samples::event()
         };
         self.courier.heard(&event, &route, false);
@@ -209,6 +219,93 @@ async fn what_is_not_as_declared_is_counted_and_told_once() {
     bench.arrives("order.paid", &json!({"id": 1})).await;
     bench.courier.flush_types().await;
     assert_eq!(bench.told().await.len(), 2, "of the new declaration it is told again");
+}
+
+/// Nobody waits at the door for a look at what is only to be warned of, and not all are looked at.
+#[tokio::test]
+async fn what_is_to_be_warned_of_is_looked_at_later() {
+    let bench = Bench::new().await;
+    bench.declare("order.paid", &json!({"required": ["id"]}), Mode::Warn).await;
+    for _ in 0..limits::TYPE_CHECKS + 5 {
+        bench.is_posted("order.paid", &json!({"number": 1})).await;
+    }
+    let waits = || {
+        let waiting = bench.courier.inner().types.waiting.of(samples::account().id);
+        let waiting = &waiting[&samples::account().id]["order.paid"];
+        (waiting.mismatches, waiting.unchecked)
+    };
+    assert_eq!(waits(), (0, 5));
+    bench.courier.flush_types().await;
+    let known = bench.known("order.paid").await.unwrap();
+    let checked = limits::TYPE_CHECKS as u64;
+    assert_eq!((known.count, known.mismatches, known.unchecked), (checked + 5, checked, 5));
+
+    // What is too large is none of them, nor what would take too long.
+    let large = json!({"id": "x".repeat(limits::TYPE_SAMPLE_BYTES_MAX)});
+    bench.is_posted("order.paid", &large).await;
+    bench.arrives("order.paid", &large).await;
+    bench.courier.flush_types().await;
+    let patterns: Vec<_> = (0..700).map(|n| json!({"pattern": format!("[a-z]{n}")})).collect();
+    bench.declare("order.paid", &json!({"allOf": patterns}), Mode::Warn).await;
+    bench.arrives("order.paid", &json!({"id": "x".repeat(60_000)})).await;
+    bench.courier.flush_types().await;
+    let known = bench.known("order.paid").await.unwrap();
+    assert_eq!((known.count, known.mismatches, known.unchecked), (checked + 8, checked, 8));
+}
+
+/// Of those that are too large to learn from, as many are tried as of others, and no more.
+#[tokio::test]
+async fn large_ones_are_not_tried_for_ever() {
+    let bench = Bench::new().await;
+    let large = json!({"text": "x".repeat(limits::TYPE_SAMPLE_BYTES_MAX)});
+    let room = || {
+        let waiting = bench.courier.inner().types.waiting.of(samples::account().id);
+        waiting[&samples::account().id]["order.paid"].room
+    };
+    bench.is_posted("order.paid", &large).await;
+    assert_eq!(room(), limits::TYPE_SAMPLES_YOUNG - 1);
+    for _ in 0..limits::TYPE_SAMPLES_YOUNG {
+        bench.is_posted("order.paid", &large).await;
+    }
+    assert_eq!(room(), 0);
+    bench.courier.flush_types().await;
+    let known = bench.known("order.paid").await.unwrap();
+    assert_eq!((known.count as usize, known.learned.samples), (limits::TYPE_SAMPLES_YOUNG + 1, 0));
+    assert_eq!(bench.courier.inner().types.sample_bytes.load(Ordering::Relaxed), 0);
+}
+
+/// Whoever sends types that nobody has heard of keeps none of the others from being counted: neither
+/// of a process that knows them nor of one that has just begun.
+#[tokio::test]
+async fn types_that_are_known_are_counted_among_many() {
+    let bench = Bench::new().await;
+    bench.arrives("order.paid", &json!({"a": 1})).await;
+    for _ in 0..3 {
+        bench.courier.flush_types().await;
+    }
+    let new = Bench {
+        courier: courier(&bench.store, &bench.env),
+        store: bench.store.clone(),
+        env: bench.env.clone(),
+        probe: bench.probe.clone(),
+    };
+    for (bench, count) in [(&bench, 2), (&new, 3)] {
+        for number in 0..TYPES_PER_ACCOUNT_MAX + 20 {
+            bench.arrives(&format!("junk.{number}"), &json!({})).await;
+        }
+        bench.arrives("order.paid", &json!({"a": 1})).await;
+        bench.courier.flush_types().await;
+        assert_eq!(bench.known("order.paid").await.unwrap().count, count);
+    }
+    // A change of one of them does not make anybody forget the others.
+    bench.courier.flush_types().await;
+    bench.courier.types_changed(samples::account().id);
+    for number in 0..limits::TYPES_WAITING_MAX + 20 {
+        bench.arrives(&format!("junk.{number}"), &json!({})).await;
+    }
+    bench.arrives("order.paid", &json!({"a": 1})).await;
+    bench.courier.flush_types().await;
+    assert_eq!(bench.known("order.paid").await.unwrap().count, 4);
 }
 
 #[tokio::test]

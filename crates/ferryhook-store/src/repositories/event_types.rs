@@ -82,7 +82,7 @@ impl EventTypes<'_> {
         account: Id<Account>,
         name: &str,
         (events, last_at): (u64, Timestamp),
-        mismatches: u64,
+        (mismatches, unchecked): (u64, u64),
     ) -> Result<bool, StoreError> {
         let mut patch = Patch::of(Kind::EventType, event_type::key(account, name));
         if events > 0 {
@@ -90,8 +90,10 @@ impl EventTypes<'_> {
                 .add("count", i64::try_from(events).unwrap_or(i64::MAX))
                 .set("lastSeenAt", last_at.to_string());
         }
-        if mismatches > 0 {
-            patch = patch.add("mismatches", i64::try_from(mismatches).unwrap_or(i64::MAX));
+        for (name, more) in [("mismatches", mismatches), ("unchecked", unchecked)] {
+            if more > 0 {
+                patch = patch.add(name, i64::try_from(more).unwrap_or(i64::MAX));
+            }
         }
         match self.0.commit_buffered(Batch::new().patch(patch)).await {
             Ok(()) => Ok(true),

@@ -324,6 +324,8 @@ const NAMES: &[&str] = &[
     "drifts",
     "declared",
     "mismatches",
+    "unchecked",
+    "lastSource",
 ];
 
 #[cfg(test)]

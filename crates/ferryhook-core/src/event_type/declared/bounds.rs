@@ -3,9 +3,11 @@
 //! Walks everything that is a schema, following references as often as a check would. Because none
 //! leads back to itself, no part is asked more often about a value than it is met here.
 
-use serde_json::Value;
+use std::collections::HashMap;
 
-use super::BadSchema;
+use serde_json::{Value, json};
+
+use super::{BadSchema, built};
 use crate::event_type::json_schema::DIALECT;
 use crate::limits;
 
@@ -33,6 +35,22 @@ const SEVERAL: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const NAMED: [&str; 6] =
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
+/// What reads a text or a name to its end.
+const READING: [&str; 12] = [
+    "additionalProperties",
+    "const",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "enum",
+    "maxLength",
+    "minLength",
+    "properties",
+    "required",
+    "unevaluatedProperties",
+    "uniqueItems",
+];
+
 /// What would make it depend on where it is asked from, or on somewhere else.
 const REFUSED: [&str; 6] = [
     "$anchor",
@@ -43,8 +61,16 @@ const REFUSED: [&str; 6] = [
     "$vocabulary",
 ];
 
-/// How many parts of it look at a value at most.
-pub(super) fn steps(schema: &Value) -> Result<usize, BadSchema> {
+/// What it takes to ask all of it, in steps.
+#[derive(Debug)]
+pub(super) struct Work {
+    /// About any value.
+    pub(super) of_a_value: usize,
+    /// For every so many bytes of a text or a name, see [`limits::SCHEMA_TEXT_BYTES_PER_STEP`].
+    pub(super) of_a_text: usize,
+}
+
+pub(super) fn work(schema: &Value) -> Result<Work, BadSchema> {
     let bytes = schema.to_string().len();
     if bytes > limits::SCHEMA_BYTES_MAX {
         let most = limits::SCHEMA_BYTES_MAX;
@@ -53,22 +79,36 @@ pub(super) fn steps(schema: &Value) -> Result<usize, BadSchema> {
     if !schema.is_object() && !schema.is_boolean() {
         return Err(wrong("", "a schema is an object".to_owned()));
     }
-    let mut walk = Walk { root: schema, followed: Vec::new(), steps: 0 };
+    let mut walk = Walk {
+        root: schema,
+        followed: Vec::new(),
+        parts: 0,
+        compared: 0,
+        readings: 0,
+        weighed: HashMap::new(),
+    };
     walk.visit(schema, "", 0)?;
-    Ok(walk.steps)
+    let of_a_value = walk.parts + walk.compared / limits::SCHEMA_COMPARED_BYTES_PER_STEP;
+    Ok(Work { of_a_value, of_a_text: walk.readings })
 }
 
 struct Walk<'s> {
     root: &'s Value,
     /// The references that led here.
     followed: Vec<&'s str>,
-    steps: usize,
+    /// How many of them look at a value at most.
+    parts: usize,
+    /// Bytes of what a value is compared with: `enum`, `required`.
+    compared: usize,
+    /// How often a text is read to its end, where a pattern counts by its weight.
+    readings: usize,
+    weighed: HashMap<&'s str, usize>,
 }
 
 impl<'s> Walk<'s> {
     fn visit(&mut self, schema: &'s Value, at: &str, depth: usize) -> Result<(), BadSchema> {
-        self.steps += 1;
-        if self.steps > limits::SCHEMA_STEPS_MAX {
+        self.parts += 1;
+        if self.parts > limits::SCHEMA_STEPS_MAX {
             let most = limits::SCHEMA_STEPS_MAX;
             let said = format!("with all references followed it has more than {most} parts");
             return Err(wrong("", said));
@@ -93,6 +133,7 @@ impl<'s> Walk<'s> {
         at: &str,
         depth: usize,
     ) -> Result<(), BadSchema> {
+        self.readings += usize::from(READING.contains(&keyword));
         match keyword {
             "$ref" => self.follow(value, at, depth),
             "$schema" if depth > 0 => Err(wrong(at, "only the whole has a dialect".to_owned())),
@@ -115,13 +156,38 @@ impl<'s> Walk<'s> {
             },
             word if NAMED.contains(&word) => {
                 for (name, schema) in value.as_object().into_iter().flatten() {
+                    if word == "patternProperties" {
+                        self.weigh(name);
+                    }
                     let name = name.replace('~', "~0").replace('/', "~1");
                     self.visit(schema, &format!("{at}/{name}"), depth + 1)?;
                 }
                 Ok(())
             }
-            _ => Ok(()),
+            "pattern" => {
+                if let Some(pattern) = value.as_str() {
+                    self.weigh(pattern);
+                }
+                Ok(())
+            }
+            _ => {
+                if value.is_array() || value.is_object() {
+                    self.compared += value.to_string().len();
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// The larger what a pattern becomes, the longer it can look at each byte.
+    fn weigh(&mut self, pattern: &'s str) {
+        let weight = self.weighed.entry(pattern).or_insert_with(|| {
+            let alone = json!({ "pattern": pattern });
+            let fits = |bytes: &usize| built(&alone, *bytes).is_ok();
+            let bytes = limits::SCHEMA_PATTERN_SIZES.into_iter().find(fits);
+            bytes.unwrap_or(limits::SCHEMA_PATTERN_BYTES_MAX) / 1024
+        });
+        self.readings += *weight;
     }
 
     fn follow(&mut self, value: &'s Value, at: &str, depth: usize) -> Result<(), BadSchema> {

@@ -92,14 +92,59 @@ fn what_could_hold_the_door_up_is_refused() {
     assert!(said.contains("deeper"), "{said}");
 }
 
-/// A large event against a large schema is not looked at to its end.
+/// What one takes, of a budget that nothing was taken from.
+fn steps(compiled: &Compiled, content: &Value) -> Result<usize, TooLong> {
+    compiled.spend(content, &mut Budget::default())
+}
+
+/// A large event against a large schema is not looked at.
 #[test]
 fn a_check_has_an_end() {
     let parts: Vec<_> = (0..500).map(|n| json!({"maximum": n + 1_000_000})).collect();
     let compiled = Compiled::of(&json!({"items": {"allOf": parts}})).unwrap();
-    assert_eq!(compiled.mismatches(&json!(vec![1; 5_000])), []);
-    let wrong = compiled.mismatches(&json!(vec![1; 50_000]));
-    assert!(wrong[0].reason.contains("too many"), "{wrong:?}");
+    assert!(steps(&compiled, &json!(vec![1; 5_000])).is_ok());
+    assert_eq!(steps(&compiled, &json!(vec![1; 50_000])), Err(TooLong));
+    // All that came together share what there is, and none that is too dear takes it from others.
+    let mut budget = Budget::default();
+    let half = json!(vec![1; 5_000]);
+    assert!(compiled.spend(&half, &mut budget).is_ok());
+    assert_eq!(compiled.spend(&half, &mut budget), Err(TooLong));
+    assert!(compiled.spend(&json!(vec![1; 500]), &mut budget).is_ok());
+}
+
+/// A text is one value and can be long, a name as well, and a pattern looks at all of it.
+#[test]
+fn texts_count_by_their_length() {
+    let parts: Vec<_> = (0..700).map(|n| json!({"pattern": format!("[a-y]+{n}$")})).collect();
+    let compiled = Compiled::of(&json!({"properties": {"a": {"allOf": parts}}})).unwrap();
+    let long = "z".repeat(350_000);
+    assert_eq!(steps(&compiled, &json!({"a": long})), Err(TooLong));
+    assert_eq!(steps(&compiled, &json!({long: 1})), Err(TooLong));
+    assert!(steps(&compiled, &json!({"a": "z".repeat(1_000)})).is_ok());
+
+    let one = Compiled::of(&json!({"properties": {"a": {"pattern": "^[a-z]+$"}}})).unwrap();
+    assert!(steps(&one, &json!({"a": "z".repeat(350_000)})).is_ok());
+    let named = Compiled::of(&json!({"patternProperties": {"^[a-z]+$": {}}})).unwrap();
+    let dear = Compiled::of(&json!({"pattern": "^(a|b)*a(a|b){400}$"})).unwrap();
+    assert!(named.work.of_a_text > 1 && dear.work.of_a_text > one.work.of_a_text);
+}
+
+/// A schema that has no use for texts does not read them.
+#[test]
+fn a_long_text_that_nobody_reads_costs_nothing() {
+    let parts: Vec<_> = (0..500).map(|n| json!({"maximum": n})).collect();
+    let compiled = Compiled::of(&json!({"items": {"allOf": parts}})).unwrap();
+    let short = steps(&compiled, &json!(["z"])).unwrap();
+    assert_eq!(steps(&compiled, &json!(["z".repeat(1_000_000)])), Ok(short));
+}
+
+/// So does what a value is compared with.
+#[test]
+fn what_is_listed_counts() {
+    let words: Vec<_> = (0..3_000).map(|n| format!("w{n}")).collect();
+    let compiled = Compiled::of(&json!({"items": {"enum": words}})).unwrap();
+    assert!(steps(&compiled, &json!(vec!["w1"; 100])).is_ok());
+    assert_eq!(steps(&compiled, &json!(vec!["w2999"; 20_000])), Err(TooLong));
 }
 
 #[test]

@@ -97,6 +97,32 @@ async fn marked(gate: &Gate) -> Vec<Event> {
     events
 }
 
+/// What would have been refused, had its signature held, is not let in by the way round.
+#[tokio::test]
+async fn what_was_marked_is_held_to_its_declaration() {
+    let marking = Source {
+        signing_secret: Some(Secret::new("old")),
+        verification_mode: Some(source::VerificationMode::Mark),
+        ..declared::typed(square())
+    };
+    let gate = gate(marking).await;
+    declared::declare(&gate, "paid", &json!({ "required": ["id"] })).await;
+    let url = public(ADDRESS);
+    for body in [r#"{"type":"paid"}"#, r#"{"type":"paid","id":1}"#] {
+        assert_eq!(gate.send(signed(&url, body)).await.status, 200);
+    }
+    let [wrong, good] = &marked(&gate).await[..] else { panic!("not two") };
+    mend(&gate, |source| source.signing_secret = Some(Secret::new(SECRET))).await;
+    let told = gate.ingest.reverify(&gate.store, wrong).await.unwrap_err();
+    assert!(matches!(told, NotVerified::NotAsDeclared { .. }), "{told}");
+    assert_eq!(gate.said(), [r#"paid: "id" is a required property"#]);
+    for _ in 0..2 {
+        gate.ingest.reverify(&gate.store, good).await.unwrap();
+    }
+    assert_eq!(gate.said(), ["paid is proved"], "it is counted once");
+    assert_eq!(marked(&gate).await.len(), 1);
+}
+
 /// As if it had been good from the beginning: it has its key, and what comes with the same key is
 /// a copy.
 #[tokio::test]
