@@ -28,14 +28,8 @@ use crate::problem::Problem;
 use crate::router::App;
 
 /// Where an item of the inbox can stand.
-const STATUSES: [Status; 6] = [
-    Status::Received,
-    Status::Retrying,
-    Status::Delivered,
-    Status::Failed,
-    Status::Held,
-    Status::Filtered,
-];
+const STATUSES: [Status; 5] =
+    [Status::Received, Status::Retrying, Status::Delivered, Status::Failed, Status::Filtered];
 
 /// Which of the inbox are wanted.
 #[derive(Debug, Clone, Serialize, Deserialize, IntoParams)]
@@ -45,8 +39,7 @@ pub struct InboxQuery {
     /// Only those of this type; also as `event_type`.
     #[serde(rename = "type", alias = "event_type")]
     event_type: Option<String>,
-    /// Only those that stand here: `received`, `retrying`, `delivered`, `failed`, `held` or
-    /// `filtered`.
+    /// Only those that stand here: `received`, `retrying`, `delivered`, `failed` or `filtered`.
     #[param(inline)]
     status: Option<Status>,
     /// Only those that came then or later; a time, or how long ago.

@@ -4,6 +4,7 @@
 //! nothing. What would make the answer too large is left where it is.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use ferryhook_core::connection::PipelineOrder;
@@ -164,19 +165,14 @@ impl Courier {
         let mut rules = Rules::new();
         for item in found {
             let of = (item.source_id, item.connection_id);
-            if !rules.contains_key(&of) {
-                let way = self.way_into_inbox(of, now).await;
-                let has_rules = |way: &Arc<Way>| {
-                    way.connection.transform.is_some()
-                        || way.connection.pipeline_order == PipelineOrder::TransformFirst
-                };
-                rules.insert(of, way.map(|way| way.filter(has_rules)));
+            if let Entry::Vacant(unknown) = rules.entry(of) {
+                unknown.insert(self.rules_of(of, now).await);
             }
         }
         rules
     }
 
-    async fn way_into_inbox(
+    async fn rules_of(
         &self,
         (source, connection): (Id<Source>, Id<Connection>),
         now: Timestamp,
@@ -185,10 +181,11 @@ impl Courier {
         let route = inner.routes.find(source).await.map_err(|error| error.to_string())?;
         let ways = route.as_ref().map_or(&[][..], |route| &route.ways);
         if let Some(way) = ways.iter().find(|way| way.connection.id == connection) {
-            return Ok(Some(way.clone()));
+            return Ok(has_rules(&way.connection).then(|| way.clone()));
         }
         let deleted = inner.store.connections().find_of(source, connection).await;
-        let Some(deleted) = deleted.map_err(|error| error.to_string())? else { return Ok(None) };
+        let deleted = deleted.map_err(|error| error.to_string())?;
+        let Some(deleted) = deleted.filter(|deleted| has_rules(deleted)) else { return Ok(None) };
         // To compile a transform can take a while.
         let make = move || Arc::new(Way::new(deleted.record, None, now));
         let made = tokio::task::spawn_blocking(make).await;
@@ -267,6 +264,11 @@ impl std::io::Write for Length {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Whether it may make something else of an event that it is asked about when that is leased.
+fn has_rules(connection: &Connection) -> bool {
+    connection.transform.is_some() || connection.pipeline_order == PipelineOrder::TransformFirst
 }
 
 /// It alone, unless nothing can be read at all.
