@@ -1,5 +1,6 @@
 //! What can be typed. Each command lives in its own file under `commands/`.
 
+mod event_types;
 mod inbox;
 mod listen;
 mod live;
@@ -20,6 +21,7 @@ use ferryhook_core::{Account, Event, Id, Rejection};
 
 use crate::config::{DataScope, Flags, FlagsOf, StoreScope, TablesScope};
 
+pub use event_types::{EventTypeOf, EventTypesCommand};
 pub use inbox::{InboxCommand, InboxLease, InboxList};
 pub use listen::{Listen, Output};
 pub use live::{Diff, Send, Tail, Trigger};
@@ -86,6 +88,9 @@ pub enum Command {
     /// Look at events and at what became of them.
     #[command(subcommand, visible_alias = "event")]
     Events(EventsCommand),
+    /// Look at the types of events, and at what their traffic has taught.
+    #[command(subcommand, visible_alias = "event-type")]
+    EventTypes(EventTypesCommand),
     /// Say why an event went where it went: what the ledger said, each clause of each connection's
     /// filter with the value it saw, what the transform changed, how long each attempt took.
     Explain(Explain),

@@ -31,7 +31,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::{sleep, timeout};
 
 pub use failure::Failure;
-pub use query::with_query;
+pub use query::{segment, with_query};
 
 use line::Connector;
 

@@ -13,6 +13,7 @@ mod context;
 mod dead_letters;
 mod dev;
 mod erase;
+mod event_types;
 mod events;
 mod explain;
 mod export;
@@ -72,6 +73,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Listen(asked) => return listen::run(&asked),
         Command::Inbox(command) => return inbox::run(&command),
         Command::Events(command) => return events::run(&command),
+        Command::EventTypes(command) => return event_types::run(&command),
         Command::Explain(asked) => return explain::run(&asked),
         Command::WhatIf(asked) => return what_if::run(&asked),
         Command::Rejections(command) => return rejections::run(&command),

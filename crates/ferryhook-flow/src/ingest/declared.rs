@@ -100,11 +100,17 @@ pub(super) async fn check(
             Err(_) => Ok((Value::Null, vec![no_json()])),
         };
         let wrong = wrong.map(|(_, wrong)| wrong);
-        if wrong.as_ref().map_or(true, |wrong| !wrong.is_empty()) {
+        if !matches!(&wrong, Ok(wrong) if wrong.is_empty()) {
             return Err(refusal(door, route, name.unwrap_or_default(), &wrong, whole.clone()));
         }
     }
     Ok(())
+}
+
+/// What a marked event would have been refused for, had its signature held when it came.
+pub(super) async fn doubt(door: &Door, route: &Route, arrival: &Arrival) -> Option<Refusal> {
+    let body = arrival.event.body.as_bytes();
+    check(door, route, std::slice::from_ref(arrival), body).await.err()
 }
 
 fn strict<'r>(route: &'r Route, event_type: Option<&str>) -> Option<&'r Arc<Declaration>> {
@@ -167,10 +173,4 @@ fn refusal(
         ),
     };
     Refusal::NotAsDeclared { detail, body }
-}
-
-/// What a marked event would have been refused for, had its signature held when it came.
-pub(super) async fn doubt(door: &Door, route: &Route, arrival: &Arrival) -> Option<Refusal> {
-    let body = arrival.event.body.as_bytes();
-    check(door, route, std::slice::from_ref(arrival), body).await.err()
 }

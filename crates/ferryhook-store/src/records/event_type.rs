@@ -23,6 +23,8 @@ pub(crate) fn declared(of: Id<Account>) -> String {
 
 impl Record for EventType {
     const KIND: Kind = Kind::EventType;
+    /// 2 has `unchecked` and `lastSource`.
+    const VERSION: u8 = 2;
 
     fn key(&self) -> Key {
         key(self.account_id, &self.name)

@@ -1,6 +1,6 @@
 //! Paths with what is asked behind the question mark.
 
-use url::form_urlencoded::Serializer;
+use url::form_urlencoded::{Serializer, byte_serialize};
 
 /// The path with those parameters that have a value.
 pub fn with_query<'a>(
@@ -21,6 +21,12 @@ pub fn with_query<'a>(
     }
 }
 
+/// A name as one part of a path.
+pub fn segment(name: &str) -> String {
+    // A plus means a space in a query and itself in a path.
+    byte_serialize(name.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,5 +40,6 @@ mod tests {
             format!("{asked}&limit=1")
         );
         assert_eq!(with_query("/v1/events", [("q", None)]), "/v1/events");
+        assert_eq!(segment("a/b c+d?é"), "a%2Fb%20c%2Bd%3F%C3%A9");
     }
 }

@@ -2,6 +2,7 @@
 
 mod calm;
 mod configuration;
+mod event_types;
 mod events;
 mod inbox;
 mod local;

@@ -37,6 +37,7 @@ const COMMANDS: &[&[&str]] = &[
     &["send", "nothing"],
     &["trigger", "github:push", "--source", "nothing"],
     &["api-keys", "revoke", "nothing"],
+    &["event-types", "show", "nothing"],
 ];
 
 /// The same for commands that name nothing.
@@ -47,6 +48,7 @@ const PLAIN: &[&[&str]] = &[
     &["connections", "list"],
     &["events", "list"],
     &["inbox", "list"],
+    &["event-types", "list"],
     &["replay", "list"],
     &["dead-letters", "list"],
     &["tail"],
