@@ -163,6 +163,8 @@ pub const TYPE_SAMPLE_BYTES_MAX: usize = 64 * 1024;
 pub const TYPE_SAMPLES_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Events of a type that are looked at meanwhile because somebody wants to be warned.
 pub const TYPE_CHECKS: usize = 100;
+/// Samples of a type that are read without asking a thread for it.
+pub const TYPE_BYTES_AT_ONCE: usize = 64 * 1024;
 /// Types of an account that wait as long as nobody knows which of them it has.
 pub const TYPES_WAITING_MAX: usize = 10_000;
 /// Accounts whose types are known by heart.

@@ -68,7 +68,11 @@ impl Sample {
         samples.iter().filter(|sample| sample.check.is_some()).count() as u64
     }
 
-    /// Takes a while.
+    pub(super) fn bytes(samples: &[Self]) -> usize {
+        samples.iter().map(|sample| sample.json.len()).sum()
+    }
+
+    /// Takes a while if there are many, or if they are checked.
     pub(super) fn read(samples: Vec<Self>) -> Read {
         let (mut read, mut budget) = (Read::default(), Budget::default());
         for Self { source, event, json, is_taught, check } in samples {

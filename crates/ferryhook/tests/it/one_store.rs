@@ -92,7 +92,9 @@ fn fight_for_addresses(servers: &[Ferry]) {
         let own = answers.iter().filter(|(of, ..)| *of == place);
         let (made, refused): (Vec<_>, Vec<_>) = own.partition(|(_, status, _)| *status == 201);
         assert_eq!(made.len(), 1, "{address}: {made:#?}");
-        assert!(refused.iter().all(|(_, status, _)| *status == 409), "{refused:#?}");
+        // One whose connection broke is asked again, and the brake counts that as a try.
+        let is_refused = |status: u16| matches!(status, 409 | 429);
+        assert!(refused.iter().all(|(_, status, _)| is_refused(*status)), "{refused:#?}");
         // Everywhere it is the same person.
         for server in servers {
             let body = json!({ "email": address, "password": PASSWORD });
