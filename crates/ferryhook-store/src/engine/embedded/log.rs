@@ -443,23 +443,20 @@ impl Frames {
     pub(super) fn open(directory: &Path, from: Position) -> Result<Self, StoreError> {
         let path = segment_path(directory, from.segment);
         let name = path.display();
-        let file = File::open(&path)
-            .map_err(|error| StoreError::unavailable(format!("cannot read {name}"), error))?;
-        let length = file
-            .metadata()
-            .map_err(|error| StoreError::unavailable(format!("cannot read {name}"), error))?
-            .len();
+        let unreadable = |error| StoreError::unavailable(format!("cannot read {name}"), error);
+        let file = File::open(&path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
         let mut header = [0; SEGMENT_HEADER as usize];
         let whole = file.read_exact_at(&mut header, 0).is_ok();
+        let mut frames = Self { file, length, at: Position { offset: 0, ..from } };
         if !whole || header != segment_header(from.segment) {
-            // A crash while the segment was made: nothing can have been in it.
-            let blank = length == 0 || header == [0; SEGMENT_HEADER as usize];
-            if !blank {
+            // Unless a frame says otherwise: torn while it was made, and nothing was ever in it.
+            if frames.broken_place_was_durable().map_err(unreadable)? {
                 return Err(StoreError::Damaged(format!("{name} does not start as a log segment")));
             }
         }
-        let offset = from.offset.max(SEGMENT_HEADER);
-        Ok(Self { file, length, at: Position { offset, ..from } })
+        frames.at.offset = from.offset.max(SEGMENT_HEADER);
+        Ok(frames)
     }
 
     pub(super) fn position(&self) -> Position {

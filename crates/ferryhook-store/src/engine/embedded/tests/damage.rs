@@ -107,6 +107,35 @@ async fn a_wrong_byte_before_the_last_frame_is_refused_by_name() {
     }
 }
 
+/// The header is durable before the first frame is written. So a segment without a frame was being
+/// made when the power failed, whatever its first bytes say.
+#[tokio::test]
+async fn a_segment_torn_while_it_was_made_is_taken_for_none() {
+    let (bench, path, bytes) = five_commits().await;
+    let number: u32 = path.file_stem().unwrap().to_str().unwrap().parse().unwrap();
+    let next = log::segment_path(path.parent().unwrap(), number + 1);
+    let garbage: Vec<u8> = (1..=700).map(|byte| byte as u8).collect();
+    let zeroed = |from: usize| [&bytes[..from], &[0; 700]].concat();
+    for torn in [&[], &bytes[..5], &garbage[..3], &garbage, &zeroed(5), &zeroed(0)] {
+        let engine = open_with(&bench, &next, torn).unwrap();
+        assert_first(&engine, 5).await;
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_byte_in_a_header_before_frames_is_refused_by_name() {
+    let (bench, path, bytes) = five_commits().await;
+    for place in 0..16 {
+        let mut wrong = bytes.clone();
+        wrong[place] ^= 0x40;
+        let error = open_with(&bench, &path, &wrong).unwrap_err();
+        assert!(error.to_string().contains("does not start as a log segment"), "{error}");
+    }
+    let mut zeroed = bytes;
+    zeroed[..16].fill(0);
+    assert!(open_with(&bench, &path, &zeroed).is_err());
+}
+
 #[tokio::test]
 async fn writing_goes_on_behind_a_torn_tail() {
     let (bench, path, bytes) = five_commits().await;
