@@ -34,6 +34,9 @@ pub struct Place {
     /// When its event came.
     #[serde(with = "crate::time::millis")]
     pub received_at: Timestamp,
+    /// Written together with its event, and there was no other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
 }
 
 /// What a connection to the inbox says in its `destinationConfig`.

@@ -37,7 +37,7 @@ use tokio::sync::{Notify, broadcast};
 use crate::credentials::Tokens;
 use crate::feed::Happening;
 use crate::gauges::Gauges;
-use crate::inbox::Queues;
+use crate::inbox::{Leases, Queues};
 use crate::ingest::HandOver;
 use crate::lanes::{LaneId, LaneOf, Lanes, Piece, Step, Terms, Work};
 use crate::limits;
@@ -112,6 +112,7 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     /// Of those who fetch for themselves.
     pub(crate) queues: Queues,
+    pub(crate) leases: Leases,
     pub(crate) types: Types,
 }
 
@@ -150,6 +151,7 @@ impl Courier {
             gauges: Gauges::new(),
             signals: Signals::default(),
             queues: Queues::default(),
+            leases: Leases::default(),
             types: Types::default(),
         }))
     }

@@ -6,6 +6,7 @@
 
 mod hand_out;
 mod lease;
+mod leases;
 mod look;
 mod moves;
 mod reply;
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 
 use crate::courier::{Courier, lock};
 use crate::limits;
+pub(crate) use leases::Leases;
 use look::Spot;
 
 /// Those groups that somebody has asked for lately.

@@ -118,6 +118,8 @@ pub const INBOX_TYPES_REMEMBERED: usize = 16;
 pub const INBOX_ROWS_MAX: usize = 20_000;
 /// Events that a lease reads at a time, before it is known how large they are.
 pub const INBOX_READ_AT_ONCE: usize = 25;
+/// Leases that a reply need not read again; about a kilobyte each.
+pub const INBOX_LEASES_REMEMBERED: usize = 8 * 1024;
 /// Until whoever waits looks again after other processes have been faster time and again.
 pub const INBOX_CONFLICT_PAUSE: Duration = Duration::from_millis(50);
 

@@ -244,6 +244,11 @@ impl<T> Deref for Stored<T> {
 }
 
 impl Stored<Event> {
+    /// Nobody has written it since it came: not where it stands, and not what became of it.
+    pub fn is_as_it_came(&self) -> bool {
+        self.revision == 1
+    }
+
     /// Where it stands, without what it carries.
     pub fn standing(&self) -> Stored<Standing> {
         Stored { record: self.record.standing(), revision: self.revision }

@@ -47,6 +47,7 @@ impl Delivery {
                 leases_max: settings.leases_max,
                 event_type: event.event_type.clone(),
                 received_at: event.received_at,
+                alone: false,
             }),
         }
     }

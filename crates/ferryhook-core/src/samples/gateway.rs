@@ -139,6 +139,7 @@ pub fn inbox_item() -> Delivery {
         leases_max: 5,
         event_type: text("order.completed"),
         received_at: CREATED,
+        alone: false,
     };
     Delivery { inbox: Some(place), ..delivery() }
 }

@@ -15,7 +15,7 @@ use ferryhook_core::{Connection, Delivery, Event, Id, Source, Timestamp};
 use ferryhook_store::{StoreError, Stored};
 use futures_util::future::try_join_all;
 
-use super::moves::{Kept, Move, carry_out};
+use super::moves::{Done, Kept, Move, carry_out};
 use super::{InHand, name};
 use crate::courier::Courier;
 use crate::limits;
@@ -212,26 +212,22 @@ impl Courier {
     /// What the worker gets, if it is theirs now.
     fn handed_out(
         &self,
-        done: Move,
+        done: Done,
         shaped: &mut HashMap<Id<Event>, Box<Event>>,
     ) -> Option<Leased> {
-        let Move { next, event, .. } = done;
-        let now = next.delivery;
+        let Done { now, consequence, mut event } = done;
         let State::Sending { lease_until } = now.state else {
             if now.is_settled() {
-                self.fetched(&event, &now, next.consequence);
+                self.fetched(&event, &now, consequence);
             }
             return None;
         };
         let token =
             Token { event: now.event_id, connection: now.connection_id, lease: now.attempts };
-        Some(Leased {
-            event: shaped.remove(&now.event_id).map_or(event.record, |changed| *changed),
-            token,
-            lease_until,
-            status: now.inbox_status(),
-            retry_count: now.retry_count(),
-        })
+        let (status, retry_count) = (now.inbox_status(), now.retry_count());
+        self.inner().leases.remember(now, &mut event);
+        let event = shaped.remove(&token.event).map_or(event.record, |changed| *changed);
+        Some(Leased { event, token, lease_until, status, retry_count })
     }
 }
 

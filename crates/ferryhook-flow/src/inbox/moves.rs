@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use ferryhook_core::delivery::Next;
+use ferryhook_core::delivery::{Consequence, Next};
 use ferryhook_core::limits::{PAGE_MAX, batch};
 use ferryhook_core::{Delivery, Event, Timestamp};
 use ferryhook_store::repositories::{Moved, Stuck};
@@ -18,6 +18,14 @@ pub(super) struct Move {
     pub(super) event: Stored<Event>,
     /// The others of its event, if where that stands may have to be told.
     beside: Option<Vec<Stored<Delivery>>>,
+}
+
+/// An item that has moved, as it is now.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) now: Stored<Delivery>,
+    pub(super) consequence: Consequence,
+    pub(super) event: Stored<Event>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +51,7 @@ impl Move {
         let beside = match siblings {
             _ if same => None,
             Some(siblings) => Some(siblings),
+            None if is_alone(&was, &event) => Some(Vec::new()),
             None => Some(others(store, &was).await?),
         };
         Ok(Self { was, next, event, beside })
@@ -61,6 +70,11 @@ impl Move {
     }
 }
 
+/// Whether it is all that its event came to. Whoever adds to that writes the event.
+pub(super) fn is_alone(item: &Delivery, event: &Stored<Event>) -> bool {
+    item.inbox.as_ref().is_some_and(|place| place.alone) && event.is_as_it_came()
+}
+
 async fn others(
     store: &Store,
     item: &Stored<Delivery>,
@@ -77,7 +91,7 @@ pub(super) async fn carry_out(
     moves: Vec<Move>,
     now: Timestamp,
     kept: Kept,
-) -> Result<(Vec<Move>, usize), StoreError> {
+) -> Result<(Vec<Done>, usize), StoreError> {
     let all = moves.len();
     let mut done = Vec::with_capacity(all);
     let mut rest = moves;
@@ -96,7 +110,7 @@ async fn commit(
     mut together: Vec<Move>,
     now: Timestamp,
     kept: Kept,
-) -> Result<Vec<Move>, StoreError> {
+) -> Result<Vec<Done>, StoreError> {
     let mut refusals = 0;
     while !together.is_empty() {
         let moved: Vec<_> = together.iter().map(|one| one.moved(now)).collect();
@@ -105,7 +119,7 @@ async fn commit(
             Kept::ForGood => store.inbox().settle(&moved).await,
         };
         match written {
-            Ok(_) => break,
+            Ok(written) => return Ok(done(together, written)),
             Err(Stuck { place: Some(place), .. }) if place < together.len() => {
                 together.remove(place);
                 refusals += 1;
@@ -117,7 +131,16 @@ async fn commit(
             together = unmoved(store, together).await?;
         }
     }
-    Ok(together)
+    Ok(Vec::new())
+}
+
+fn done(moves: Vec<Move>, written: Vec<Stored<Delivery>>) -> Vec<Done> {
+    let done = moves.into_iter().zip(written).map(|(one, now)| Done {
+        now,
+        consequence: one.next.consequence,
+        event: one.event,
+    });
+    done.collect()
 }
 
 /// Those that are still as they were when they were read, and all beside them.

@@ -13,7 +13,7 @@ use ferryhook_core::{Account, Delivery, Event, Id};
 use ferryhook_store::{Slice, StoreError, Stored};
 use futures_util::future::try_join_all;
 
-use super::moves::{Kept, Move, carry_out};
+use super::moves::{Done, Kept, Move, carry_out};
 use crate::courier::Courier;
 use crate::limits;
 
@@ -99,12 +99,11 @@ impl Courier {
             }
             // Where another came before, the item is looked at again.
             let (done, _) = carry_out(&inner.store, moves, now, Kept::ForGood).await?;
-            for Move { next, event, .. } in done {
-                let now = &next.delivery;
+            for Done { now, consequence, event } in done {
                 if now.is_settled() {
-                    self.fetched(&event, now, next.consequence);
+                    self.fetched(&event, &now, consequence);
                 } else if matches!(now.state, State::Waiting { .. }) {
-                    self.arrived([now]);
+                    self.arrived([&*now]);
                 }
                 let replied = Replied::Heard {
                     lease_until: now
@@ -132,6 +131,12 @@ impl Courier {
         now: ferryhook_core::Timestamp,
     ) -> Result<Heard, StoreError> {
         let store = &self.inner().store;
+        if let Some((was, event)) = self.remembered(account, meant)
+            && let Step::Moves(next) = was.replied(meant.lease, reply, now)
+        {
+            let made = Move::new(store, was, *next, event, None).await?;
+            return Ok(Heard::Moves(Box::new(made)));
+        }
         let unknown = Heard::Already(Replied::Unknown);
         let slice = Slice::default().limit(PAGE_MAX);
         let mut all = store.deliveries().list_by_event(meant.event, slice).await?.rows;
@@ -160,5 +165,15 @@ impl Courier {
         let Some(event) = found else { return Ok(unknown) };
         let made = Move::new(store, was, next, event, Some(all)).await?;
         Ok(Heard::Moves(Box::new(made)))
+    }
+
+    fn remembered(
+        &self,
+        account: Id<Account>,
+        meant: &Meant,
+    ) -> Option<(Stored<Delivery>, Stored<Event>)> {
+        let Item::Over(connection) = meant.item else { return None };
+        let known = self.inner().leases.take(&(meant.event, connection));
+        known.filter(|(item, _)| item.account_id == account)
     }
 }

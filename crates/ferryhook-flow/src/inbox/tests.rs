@@ -1,6 +1,7 @@
 //! The inbox behind a door, on the memory engine and with a clock that runs with tokio's paused
 //! time.
 
+mod alone;
 mod crowd;
 mod shaped;
 mod trouble;

@@ -23,6 +23,11 @@ impl Door {
             let planning = AssertUnwindSafe(|| plan::plan(event, route, now, &self.env));
             let Ok(Ok(planned)) = std::panic::catch_unwind(planning) else { continue };
             arrival.items = planned.into_iter().map(|Planned { delivery, .. }| delivery).collect();
+            if let [item] = &mut arrival.items[..]
+                && let Some(place) = &mut item.inbox
+            {
+                place.alone = true;
+            }
             settle(&mut arrival.event, arrival.items.is_empty(), now);
         }
     }
