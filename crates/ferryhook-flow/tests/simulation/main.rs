@@ -22,8 +22,10 @@ mod story;
 mod world;
 
 use std::cell::Cell;
+use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use story::Told;
 use world::World;
@@ -42,8 +44,24 @@ fn whatever_happens_every_promise_is_kept() {
     }
     let first = number("FERRYHOOK_TEST_FIRST").unwrap_or(0);
     let seeds = number("FERRYHOOK_TEST_SEEDS").unwrap_or(SEEDS);
+    let (next, end) = (AtomicU64::new(first), first + seeds);
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut broken: Vec<u64> = std::thread::scope(|scope| {
+        let runners: Vec<_> = (0..cores).map(|_| scope.spawn(|| run_all(&next, end))).collect();
+        runners.into_iter().flat_map(|runner| runner.join().unwrap()).collect()
+    });
+    broken.sort_unstable();
+    assert!(broken.is_empty(), "{} of {seeds} seeds: {broken:?}", broken.len());
+}
+
+/// Each seed that nobody has run yet, until there is none; those that broke a promise.
+fn run_all(next: &AtomicU64, end: u64) -> Vec<u64> {
     let mut broken = Vec::new();
-    for seed in first..first + seeds {
+    loop {
+        let seed = next.fetch_add(1, Ordering::Relaxed);
+        if seed >= end {
+            return broken;
+        }
         let told = run(seed);
         if std::env::var_os("FERRYHOOK_TEST_VERBOSE").is_some() {
             println!("seed {seed} has {} lines", told.lines.len());
@@ -53,7 +71,6 @@ fn whatever_happens_every_promise_is_kept() {
             broken.push(seed);
         }
     }
-    assert!(broken.is_empty(), "{} of {seeds} seeds: {broken:?}", broken.len());
 }
 
 /// Else a seed would say nothing.
