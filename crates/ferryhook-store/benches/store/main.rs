@@ -45,6 +45,13 @@ struct Options {
     settle: bool,
 }
 
+impl Options {
+    /// With as many again, written while others read: the younger half.
+    fn all(&self) -> u64 {
+        self.events * 2
+    }
+}
+
 fn options() -> Options {
     let mut options = Options {
         events: 200_000,
@@ -93,7 +100,7 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
     let directory = tempfile::tempdir_in(std::env::var("BENCH_DIR").unwrap_or(".".into())).unwrap();
     let clock = Arc::new(ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap()));
     let env = Env::new(clock.clone(), Arc::new(SeededEntropy::new(1)));
-    let shape = Shape::new(options.sources, options.events, &env);
+    let shape = Shape::new(options.sources, options.all(), &env);
     let bytes = shape.logical_bytes();
     report("logical bytes of an event", bytes as f64, "B");
 
@@ -132,9 +139,10 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
     }
     changes(&engine, &shape, options, &mut report).await;
     let engine = reopen(engine, &path, &env, &mut report);
-    expiry(&engine, &shape, &clock, &path, options, &mut report).await;
+    let late = expiry(&engine, &shape, &clock, &path, options, &mut report).await;
     let written = Usage::now().since(&life).written_bytes as f64;
-    report("bytes written / logical, whole life", written / (bytes * options.events) as f64, "");
+    let logical = bytes * (options.all() + late);
+    report("bytes written / logical, whole life", written / logical as f64, "");
     report("peak memory", Usage::peak_memory_bytes() as f64 / 1e6, "MB");
     results
 }
@@ -241,13 +249,11 @@ async fn reads_beside_writes(
     options: &Options,
     report: Report<'_>,
 ) {
-    // Numbers that no other step uses.
-    let first = options.events * 3;
-    let writes =
-        load::commit(engine, Durability::Synced, options, first..first + options.events, {
-            let shape = shape.clone();
-            move |number| shape.accept(number)
-        });
+    let younger = options.events..options.all();
+    let writes = load::commit(engine, Durability::Synced, options, younger, {
+        let shape = shape.clone();
+        move |number| shape.accept(number)
+    });
     let (mut get, mut newest) = (Latencies::default(), Latencies::default());
     let mut writes = std::pin::pin!(writes);
     let mut step = 0;
@@ -276,14 +282,14 @@ async fn reads_beside_writes(
 async fn changes(engine: &Arc<Embedded>, shape: &Shape, options: &Options, report: Report<'_>) {
     let started = Instant::now();
     let before = Usage::now();
-    load::commit(engine, Durability::Buffered, options, 0..options.events, {
+    load::commit(engine, Durability::Buffered, options, 0..options.all(), {
         let shape = shape.clone();
         move |number| shape.deliver(number)
     })
     .await;
     let used = Usage::now().since(&before);
-    report("status change", options.events as f64 / started.elapsed().as_secs_f64(), "events/s");
-    report("status change CPU", used.cpu_per_event(options.events).0, "us/event");
+    report("status change", options.all() as f64 / started.elapsed().as_secs_f64(), "events/s");
+    report("status change CPU", used.cpu_per_event(options.all()).0, "us/event");
 }
 
 /// Closing writes nothing out but what was buffered, so this opens what a kill would leave.
@@ -305,7 +311,7 @@ fn config(path: &std::path::Path) -> EmbeddedConfig {
     EmbeddedConfig { changes_kept: Duration::ZERO, ..EmbeddedConfig::new(path) }
 }
 
-/// The older half expires while writes go on.
+/// The older half expires while writes go on; tells how many were written meanwhile.
 async fn expiry(
     engine: &Arc<Embedded>,
     shape: &Shape,
@@ -313,14 +319,14 @@ async fn expiry(
     path: &std::path::Path,
     options: &Options,
     report: Report<'_>,
-) {
+) -> u64 {
     let before = usage::directory_bytes(path);
     clock.advance(Duration::from_secs(parcel::LIFE_SECONDS));
     let started = Instant::now();
-    let extra = options.events / 20 + 1000;
-    for round in 0..4 {
-        let first = options.events + round * extra;
-        load::commit(engine, Durability::Synced, options, first..first + extra / 4, {
+    let (rounds, each) = (4, options.events / 80 + 250);
+    for round in 0..rounds {
+        let first = options.all() + round * each;
+        load::commit(engine, Durability::Synced, options, first..first + each, {
             let shape = shape.clone();
             move |number| shape.accept(number)
         })
@@ -332,4 +338,5 @@ async fn expiry(
     report("expiry of half: space back", 100.0 * (1.0 - after as f64 / before as f64), "%");
     clock.advance(Duration::from_secs(parcel::LIFE_SECONDS));
     engine.sweep().await.unwrap();
+    rounds * each
 }
