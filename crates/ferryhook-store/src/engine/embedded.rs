@@ -16,6 +16,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ferryhook_core::Env;
+use lsm_tree::config::PinningPolicy;
 use lsm_tree::{AbstractTree, Cache, Config, SequenceNumberCounter};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
@@ -58,6 +59,10 @@ use writer::{Request, Writer};
 /// Commits that may wait for the writer, in number and in KiB.
 const WAITING_COMMITS_MAX: usize = 4096;
 const WAITING_KIB_MAX: usize = 32 * 1024;
+/// Whether the index and the filter of a file are read in parts of a block each, by level of the
+/// tree: all but the files that were just written, which are few and have theirs in memory. Whole
+/// and not in memory, one is a megabyte that every look at a row would read and check again.
+const IN_PARTS: [bool; 2] = [false, true];
 /// A page ends early behind this many bytes of rows.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Young markers fetched for a page beyond twice its rows: some may have expired.
@@ -119,6 +124,10 @@ impl Embedded {
         let tree =
             Config::new(directory.tree(), sequence.clone(), SequenceNumberCounter::default())
                 .use_cache(Arc::new(Cache::with_capacity_bytes(config.cache_bytes)))
+                .index_block_partitioning_policy(PinningPolicy::new(IN_PARTS))
+                .filter_block_partitioning_policy(PinningPolicy::new(IN_PARTS))
+                .index_block_pinning_policy(PinningPolicy::all(true))
+                .filter_block_pinning_policy(PinningPolicy::all(true))
                 .with_compaction_filter_factory(Some(Arc::new(upkeep::Expiry(env.clone()))))
                 .open()
                 .map_err(tree_error)?;
