@@ -18,6 +18,7 @@ mod backups;
 mod changes;
 mod damage;
 mod markers;
+mod reads;
 mod scrub;
 mod space;
 mod trouble;
