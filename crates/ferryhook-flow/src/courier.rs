@@ -75,6 +75,8 @@ pub struct Parts {
     pub traces: Option<Sink>,
     /// Where everything is counted.
     pub tally: Tally,
+    /// What its own work is spawned with: nobody else's, because it ends that when it finishes.
+    pub tasks: Tasks,
 }
 
 pub(crate) struct Inner {
@@ -124,7 +126,8 @@ struct Watched {
 
 impl Courier {
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, env, routes, outbound, guard, scripts, shared, traces, tally } = parts;
+        let Parts { store, env, routes, outbound, guard, scripts, shared, traces, tally, tasks } =
+            parts;
         Self(Arc::new(Inner {
             steady: Steady::new(env.clone()),
             tally,
@@ -138,7 +141,7 @@ impl Courier {
             listeners: Listeners::default(),
             shared,
             traces,
-            tasks: Tasks::new(),
+            tasks,
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
             replays: Notify::new(),

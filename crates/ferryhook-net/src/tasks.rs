@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -19,6 +20,8 @@ use tokio::task::JoinSet;
 pub struct Tasks {
     running: Arc<Mutex<JoinSet<()>>>,
     stop: Arc<Asking>,
+    /// Whose threads they run on; else on those of whoever spawns them.
+    runtime: Option<Handle>,
 }
 
 /// Those who can ask for an end. When nobody is left who could, that is an end as well.
@@ -51,15 +54,24 @@ impl Tasks {
         Self::default()
     }
 
+    /// Tasks that run on the threads of this runtime, whoever spawns them.
+    pub fn on(runtime: Handle) -> Self {
+        Self { runtime: Some(runtime), ..Self::default() }
+    }
+
     /// Runs `work` beside the caller. `name` is for the log, should it panic.
     pub fn spawn(&self, name: &'static str, work: impl Future<Output = ()> + Send + 'static) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         while running.try_join_next().is_some() {} // forget those that are done
-        running.spawn(async move {
+        let told = async move {
             if AssertUnwindSafe(work).catch_unwind().await.is_err() {
                 tracing::error!(task = name, "a task panicked");
             }
-        });
+        };
+        match &self.runtime {
+            Some(runtime) => running.spawn_on(told, runtime),
+            None => running.spawn(told),
+        };
     }
 
     /// Resolves when the tasks are asked to come to an end. A task that loops selects on it.

@@ -9,6 +9,7 @@
     reason = "nothing is outside a program: `pub` is what a module shows the others"
 )]
 
+mod carriers;
 mod cli;
 mod client;
 mod commands;

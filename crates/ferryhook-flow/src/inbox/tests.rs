@@ -112,6 +112,7 @@ fn courier(store: &Store, env: &Env, shared: bool) -> (Courier, Routes) {
         shared,
         traces: None,
         tally: Tally::default(),
+        tasks: Tasks::new(),
     });
     (courier, routes)
 }

@@ -271,6 +271,7 @@ fn courier(store: &Store, env: &Env, docks: &Arc<Docks>, shared: bool) -> Courie
         shared,
         traces: None,
         tally: crate::Tally::default(),
+        tasks: Tasks::new(),
     });
     courier.start();
     courier

@@ -189,6 +189,7 @@ fn courier(store: &Store, env: &Env, docks: &Arc<Docks>) -> Courier {
         shared: false,
         traces: None,
         tally: crate::Tally::default(),
+        tasks: Tasks::new(),
     });
     courier.start();
     courier

@@ -115,6 +115,7 @@ fn courier(store: &Store, env: &ferryhook_core::Env) -> Courier {
         shared: false,
         traces: None,
         tally: crate::Tally::default(),
+        tasks: Tasks::new(),
     })
 }
 

@@ -174,6 +174,7 @@ impl World {
             shared: false,
             traces: None,
             tally: tally.clone(),
+            tasks: Tasks::new(),
         });
         let hand_over = Arc::new(courier.clone());
         let settings = ingest::Settings::default();

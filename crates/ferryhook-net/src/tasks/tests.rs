@@ -68,3 +68,16 @@ async fn an_end_is_heard_late_and_from_nobody() {
     drop(others);
     stopping.await;
 }
+
+/// Whoever spawns it, also from a thread that belongs to no runtime.
+#[test]
+fn tasks_run_on_the_runtime_they_were_made_for() {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().thread_name("its-own").build().unwrap();
+    let tasks = Tasks::on(runtime.handle().clone());
+    let (told, name) = std::sync::mpsc::channel();
+    tasks.spawn("named", async move {
+        let _ = told.send(std::thread::current().name().map(str::to_owned));
+    });
+    assert_eq!(name.recv().unwrap().as_deref(), Some("its-own"));
+}
