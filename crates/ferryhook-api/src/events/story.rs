@@ -17,10 +17,14 @@ pub async fn tell(
     event: &Event,
     body_bytes_max: usize,
 ) -> Result<EventStory, StoreError> {
-    let written = event.with_body();
-    let event = written.as_ref().unwrap_or(event);
+    let attempts = attempts(store, event.id).await?;
     let page = Slice::default().limit(limits::PAGE_MAX);
     let deliveries = store.deliveries().list_by_event(event.id, page).await?.rows;
+    // In this order, and the event once more: nothing is told of a time before what led to it.
+    let now = store.events().find_of(event.source_id, event.received_at, event.id).await?;
+    let event = now.as_ref().map_or(event, |now| &now.record);
+    let written = event.with_body();
+    let event = written.as_ref().unwrap_or(event);
     let ids = deliveries.iter().map(|one| (one.source_id, one.connection_id));
     let called = names::of_connections(store, ids).await?;
     let line = |one: &Delivery| DeliveryLine::new(one, called.get(&one.connection_id).cloned());
@@ -45,7 +49,7 @@ pub async fn tell(
         body: text.filter(|_| with_body).map(str::to_owned),
         body_base64: (with_body && text.is_none()).then(|| STANDARD.encode(bytes)),
         deliveries: deliveries.iter().map(|one| line(one)).collect(),
-        attempts: attempts(store, event.id).await?,
+        attempts,
     })
 }
 

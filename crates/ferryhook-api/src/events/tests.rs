@@ -156,3 +156,14 @@ async fn one_event_is_shown_and_its_bytes_are_given_out() {
     let foreign = neighbour.post(&format!("{path}/replay"), json!({})).await;
     assert_eq!(foreign.status, 404);
 }
+
+/// Whoever asked has read it a while ago.
+#[tokio::test]
+async fn a_story_is_not_older_than_what_it_tells() {
+    let trial = Trial::new().await;
+    let source = source(&trial).await;
+    let stored = arrived(&trial, &source, 1, |_| ()).await;
+    let before = Event { status: Status::Retrying, ..stored };
+    let story = super::tell(&trial.app.store, &before, 0).await.unwrap();
+    assert_eq!(serde_json::to_value(&story).unwrap()["status"], "delivered");
+}
