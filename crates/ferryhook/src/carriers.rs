@@ -4,11 +4,13 @@
 //! is, and whoever sends an event meanwhile would wait behind it. The system shares the processors
 //! between the two.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use ferryhook_net::Tasks;
 use tokio::runtime::{Builder, Runtime};
 
-/// Ends them when it is dropped, without waiting for what they do.
+/// Where nobody ends them they go when it is dropped, and what they do is not waited for.
 #[derive(Debug)]
 pub struct Carriers(Option<Runtime>);
 
@@ -20,6 +22,14 @@ impl Carriers {
 
     pub fn tasks(&self) -> Tasks {
         self.0.as_ref().map_or_else(Tasks::new, |runtime| Tasks::on(runtime.handle().clone()))
+    }
+
+    /// Waits until each has put down what it holds, but no longer than `grace`.
+    pub async fn end(mut self, grace: Duration) {
+        if let Some(runtime) = self.0.take() {
+            let ending = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(grace));
+            let _ = ending.await; // it fails only by a panic, which is told
+        }
     }
 }
 

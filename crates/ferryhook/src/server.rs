@@ -22,7 +22,7 @@ pub async fn run(
     wired: Wired,
     mut signals: Signals,
 ) -> anyhow::Result<()> {
-    let Wired { front, courier, readiness, tasks, lines, carriers, store, bell, streams } = wired;
+    let Wired { front, courier, readiness, tasks, carriers, store, bell, streams } = wired;
     let stop = async {
         signals.next().await;
         tracing::info!("stopping");
@@ -37,9 +37,8 @@ pub async fn run(
         streams.close();
     };
     let cut = ferryhook_net::serve(listener, front, Bounds::default(), stop).await;
-    let unfinished =
-        courier.finish().await + tasks.finish(TASKS_GRACE).await + lines.finish(TASKS_GRACE).await;
-    drop(carriers);
+    let unfinished = courier.finish().await + tasks.finish(TASKS_GRACE).await;
+    carriers.end(TASKS_GRACE).await;
     drop((courier, readiness, store, bell)); // the last to know the store, which closes here
     if cut + unfinished > 0 {
         bail!("stopped with {cut} connections and {unfinished} tasks unfinished");

@@ -44,8 +44,6 @@ pub struct Wired {
     pub readiness: Arc<Readiness>,
     /// Awaited after the last connection has gone.
     pub tasks: Tasks,
-    /// The client's connections, which go after whoever uses them.
-    pub lines: Tasks,
     /// The last to go of those who work.
     pub carriers: Carriers,
     pub store: Store,
@@ -65,7 +63,6 @@ pub enum Purpose {
 pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
     let tasks = Tasks::new();
     let carriers = Carriers::start()?;
-    let lines = carriers.tasks();
     let roots = roots::of(config)?;
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
@@ -75,7 +72,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
     let traces = telemetry::traces(&env, &tasks)?;
     let guard = Guard::new(config.destinations_allow.0.clone());
     let routes = Routes::new(storage.store.clone(), env.clone(), tasks.clone());
-    let client = Client::new(guard.clone(), env.clone(), lines.clone(), roots);
+    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), roots);
     let outside = Outside { outbound: Arc::new(client), guard: guard.clone() };
     let tally = Tally::default();
     let courier = Courier::new(Parts {
@@ -140,7 +137,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
             .merge(mailbox::router(auth.mail.clone())),
     };
     let front = Front { ingest, router, env };
-    Ok(Wired { front, courier, readiness, tasks, lines, carriers, store, bell, streams })
+    Ok(Wired { front, courier, readiness, tasks, carriers, store, bell, streams })
 }
 
 /// How plans are paid for. Stripe is the operator's choice too, and what it says is read whole.

@@ -215,7 +215,7 @@ impl Courier {
         done: Done,
         shaped: &mut HashMap<Id<Event>, Box<Event>>,
     ) -> Option<Leased> {
-        let Done { now, consequence, mut event } = done;
+        let Done { now, consequence, mut event, event_stays } = done;
         let State::Sending { lease_until } = now.state else {
             if now.is_settled() {
                 self.fetched(&event, &now, consequence);
@@ -225,7 +225,9 @@ impl Courier {
         let token =
             Token { event: now.event_id, connection: now.connection_id, lease: now.attempts };
         let (status, retry_count) = (now.inbox_status(), now.retry_count());
-        self.inner().leases.remember(now, &mut event);
+        if event_stays {
+            self.inner().leases.remember(now, &mut event);
+        }
         let event = shaped.remove(&token.event).map_or(event.record, |changed| *changed);
         Some(Leased { event, token, lease_until, status, retry_count })
     }

@@ -48,13 +48,16 @@ impl Leases {
     }
 }
 
+/// Not what its sender has a say in, which may be large.
 fn without_content(event: &mut Stored<Event>) -> Stored<Event> {
     let full = &mut event.record;
-    let requested = (take(&mut full.headers), take(&mut full.body));
+    let request = (full.path.take(), full.query.take(), full.content_type.take());
+    let carried = (take(&mut full.headers), take(&mut full.body));
     let posted = (full.metadata.take(), full.payload.take());
     let bare = event.clone();
     let full = &mut event.record;
-    (full.headers, full.body) = requested;
+    (full.path, full.query, full.content_type) = request;
+    (full.headers, full.body) = carried;
     (full.metadata, full.payload) = posted;
     bare
 }

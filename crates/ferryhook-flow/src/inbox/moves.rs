@@ -25,7 +25,10 @@ pub(super) struct Move {
 pub(super) struct Done {
     pub(super) now: Stored<Delivery>,
     pub(super) consequence: Consequence,
+    /// As it was read.
     pub(super) event: Stored<Event>,
+    /// Nothing was written of where the event stands.
+    pub(super) event_stays: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,12 +142,17 @@ fn done(moves: Vec<Move>, written: Vec<Stored<Delivery>>) -> Vec<Done> {
         now,
         consequence: one.next.consequence,
         event: one.event,
+        event_stays: one.beside.is_none(),
     });
     done.collect()
 }
 
-/// Those that are still as they were when they were read, and all beside them.
+/// Those that are still as they were when they were read, with their events and all beside them.
 async fn unmoved(store: &Store, moves: Vec<Move>) -> Result<Vec<Move>, StoreError> {
+    let looks: Vec<_> = moves.iter().map(|one| event_stays(store, one)).collect();
+    let stays = try_join_all(looks).await?;
+    let stays = moves.into_iter().zip(stays);
+    let moves: Vec<_> = stays.filter_map(|(one, stays)| stays.then_some(one)).collect();
     let slice = Slice::default().limit(PAGE_MAX);
     let deliveries = store.deliveries();
     let looks: Vec<_> =
@@ -159,6 +167,16 @@ async fn unmoved(store: &Store, moves: Vec<Move>) -> Result<Vec<Move>, StoreErro
         is_same(&one.was, &now.rows) && beside.all(|other| is_same(other, &now.rows))
     });
     Ok(still.map(|(one, _)| one).collect())
+}
+
+/// Whether its event is as it was, if that matters.
+async fn event_stays(store: &Store, one: &Move) -> Result<bool, StoreError> {
+    let was = &one.event;
+    if one.beside.is_none() {
+        return Ok(true);
+    }
+    let now = store.events().find_of(was.source_id, was.received_at, was.id).await?;
+    Ok(now.is_some_and(|now| now.revision == was.revision))
 }
 
 /// As many as fit, each event once; and the others.

@@ -99,7 +99,7 @@ impl Courier {
             }
             // Where another came before, the item is looked at again.
             let (done, _) = carry_out(&inner.store, moves, now, Kept::ForGood).await?;
-            for Done { now, consequence, event } in done {
+            for Done { now, consequence, mut event, event_stays } in done {
                 if now.is_settled() {
                     self.fetched(&event, &now, consequence);
                 } else if matches!(now.state, State::Waiting { .. }) {
@@ -113,6 +113,9 @@ impl Courier {
                 };
                 if let Some(name) = names.get(&(now.event_id, now.connection_id)) {
                     told.insert((*name).clone(), replied);
+                }
+                if event_stays && matches!(now.state, State::Sending { .. }) {
+                    inner.leases.remember(now, &mut event); // for longer
                 }
             }
         }

@@ -59,9 +59,9 @@ use writer::{Request, Writer};
 /// Commits that may wait for the writer, in number and in KiB.
 const WAITING_COMMITS_MAX: usize = 4096;
 const WAITING_KIB_MAX: usize = 32 * 1024;
-/// Whether the index and the filter of a file are read in parts of a block each, by level of the
-/// tree: all but the files that were just written, which are few and have theirs in memory. Whole
-/// and not in memory, one is a megabyte that every look at a row would read and check again.
+/// Whether the index and the filter of a file are read in parts of a block each, by the level of
+/// the tree it was made for: all but those that were never merged, which are few and have theirs in
+/// memory. Whole and not in memory, one is a megabyte that every look at a row reads and checks.
 const IN_PARTS: [bool; 2] = [false, true];
 /// A page ends early behind this many bytes of rows.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -135,7 +135,8 @@ impl Deliveries<'_> {
         Ok(event.standing().followed_by(stands))
     }
 
-    /// Another connection for an event that was planned before: a replay to one created later.
+    /// One delivery by itself. What begins because of it stands in its event as well, so whoever
+    /// plans or replays has a verb for both.
     pub async fn create(&self, delivery: &Delivery) -> Result<(), StoreError> {
         self.0.insert(delivery).await
     }

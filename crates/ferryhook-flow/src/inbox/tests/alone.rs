@@ -73,6 +73,49 @@ async fn what_was_begun_beside_it_counts() {
     }
 }
 
+/// Leased again after nobody has replied: the event says so, and is not what was read.
+#[tokio::test(start_paused = true)]
+async fn many_that_were_leased_again_cost_little() {
+    let shop = Shop::new(&[]).await;
+    let events = shop.post(&["order.paid"; 40]).await;
+    assert_eq!(shop.lease(wanted(40)).await.len(), 40);
+    sleep(seconds(31)).await;
+    let tokens: Vec<_> = shop.lease(wanted(40)).await.iter().map(|leased| leased.token).collect();
+    let before = (shop.probe.reads(), shop.probe.commits());
+    let replied = shop.courier.reply_to_leases(account(), &tokens, &Reply::Ack).await.unwrap();
+    assert_eq!(replied, vec![heard(Status::Delivered); 40]);
+    let cost = (shop.probe.reads() - before.0, shop.probe.commits() - before.1);
+    assert!(cost.0 <= 90 && cost.1 <= 2, "{cost:?}");
+    assert_eq!(shop.status(events[39].id).await, (Status::Delivered, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_whose_events_were_written_meanwhile_cost_little() {
+    let shop = Shop::new(&[]).await;
+    let events = shop.post(&["order.paid"; 40]).await;
+    let tokens: Vec<_> = shop.lease(wanted(40)).await.iter().map(|leased| leased.token).collect();
+    for event in &events {
+        shop.begin_another(event.id).await;
+    }
+    let before = (shop.probe.reads(), shop.probe.commits());
+    let replied = shop.courier.reply_to_leases(account(), &tokens, &Reply::Ack).await.unwrap();
+    assert_eq!(replied, vec![heard(Status::Delivered); 40]);
+    let cost = (shop.probe.reads() - before.0, shop.probe.commits() - before.1);
+    assert!(cost.0 <= 250 && cost.1 <= 6, "{cost:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_extended_lease_is_remembered_too() {
+    let shop = Shop::new(&[]).await;
+    let id = shop.post(&["order.paid"]).await[0].id;
+    let leased = shop.lease(wanted(1)).await.remove(0);
+    shop.reply(leased.token, &Reply::Extend { visibility: seconds(60) }).await;
+    let before = shop.probe.reads();
+    assert_eq!(shop.reply(leased.token, &Reply::Ack).await, heard(Status::Delivered));
+    assert_eq!(shop.probe.reads() - before, 0);
+    assert_eq!(shop.status(id).await, (Status::Delivered, 0));
+}
+
 /// The one who has it may not know whose it is.
 #[tokio::test(start_paused = true)]
 async fn a_reply_of_another_account_is_not_heard() {

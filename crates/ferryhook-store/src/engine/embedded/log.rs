@@ -451,7 +451,9 @@ impl Frames {
         let mut frames = Self { file, length, at: Position { offset: 0, ..from } };
         if !whole || header != segment_header(from.segment) {
             // Unless a frame says otherwise: torn while it was made, and nothing was ever in it.
-            if frames.broken_place_was_durable().map_err(unreadable)? {
+            let was_used = frames.begins_with_a_frame().map_err(unreadable)?
+                || frames.broken_place_was_durable().map_err(unreadable)?;
+            if was_used {
                 return Err(StoreError::Damaged(format!("{name} does not start as a log segment")));
             }
         }
@@ -514,6 +516,15 @@ impl Frames {
         let mut bytes = vec![0; usize::try_from(room).map_err(io::Error::other)?];
         self.file.read_exact_at(&mut bytes, u64::from(self.at.offset))?;
         Ok(bytes)
+    }
+
+    /// Whether there is a frame behind the header, or what is left of one.
+    fn begins_with_a_frame(&self) -> io::Result<bool> {
+        let mut magic = [0; FRAME_MAGIC.len()];
+        match self.file.read_exact_at(&mut magic, u64::from(SEGMENT_HEADER)) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            read => read.map(|()| magic == FRAME_MAGIC),
+        }
     }
 
     /// Whether a whole frame further on says that the broken place was once durable.

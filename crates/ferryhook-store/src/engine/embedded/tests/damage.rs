@@ -131,9 +131,14 @@ async fn a_wrong_byte_in_a_header_before_frames_is_refused_by_name() {
         let error = open_with(&bench, &path, &wrong).unwrap_err();
         assert!(error.to_string().contains("does not start as a log segment"), "{error}");
     }
-    let mut zeroed = bytes;
+    let mut zeroed = bytes.clone();
     zeroed[..16].fill(0);
     assert!(open_with(&bench, &path, &zeroed).is_err());
+    // The only frame is broken as well: it was there, and may have been acknowledged.
+    let mut both = bytes[..frame_ends(&path)[0]].to_vec();
+    both[3] ^= 0x40;
+    both[40] ^= 0x40;
+    assert!(open_with(&bench, &path, &both).is_err());
 }
 
 #[tokio::test]
