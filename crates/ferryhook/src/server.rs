@@ -11,8 +11,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::config::Config;
 use crate::wire::Wired;
 
-/// For background work after the last connection has gone. With the drain of the connections
-/// it stays below the 30 seconds that orchestrators usually grant.
+/// For background work after the last connection has gone and the last attempt has ended; both are
+/// bounded by themselves. Orchestrators that grant 30 seconds rarely see more than that, and if
+/// they do, a kill loses nothing.
 const TASKS_GRACE: Duration = Duration::from_secs(5);
 
 /// Serves until a signal comes, then finishes what has begun.
