@@ -10,12 +10,13 @@ use ferryhook_store::{Batch, Durability, Engine};
 
 use super::Options;
 
+/// In microseconds, which are smaller to keep: the process's memory is a figure as well.
 #[derive(Debug, Default)]
-pub(super) struct Latencies(Vec<Duration>);
+pub(super) struct Latencies(Vec<u32>);
 
 impl Latencies {
     pub(super) fn push(&mut self, latency: Duration) {
-        self.0.push(latency);
+        self.0.push(micros(latency));
     }
 
     /// In milliseconds.
@@ -23,8 +24,12 @@ impl Latencies {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let place = ((sorted.len() as f64 * percent / 100.0).ceil() as usize).max(1) - 1;
-        sorted.get(place).map_or(0.0, |latency| latency.as_secs_f64() * 1e3)
+        sorted.get(place).map_or(0.0, |micros| f64::from(*micros) / 1e3)
     }
+}
+
+fn micros(latency: Duration) -> u32 {
+    u32::try_from(latency.as_micros()).unwrap_or(u32::MAX)
 }
 
 /// Commits what `make` makes of every number of the range.
@@ -60,7 +65,7 @@ where
                 for number in (first..count).step_by(producers) {
                     let started = Instant::now();
                     work(number).await;
-                    latencies.push(started.elapsed());
+                    latencies.push(micros(started.elapsed()));
                 }
                 latencies
             })

@@ -30,6 +30,9 @@ pub(super) struct Shape {
 /// The older half lives this long (less two hours), the younger half twice as long.
 pub(super) const LIFE_SECONDS: u64 = 24 * 3600;
 const POOL: usize = 64 * 1024;
+/// Sources that get one event in ten among themselves: each has its newest 100 in a store of
+/// 100,000 events and in any larger one.
+const BUSY: u64 = 100;
 
 /// Cheap, so that making events costs little beside storing them.
 struct Mixed(u64);
@@ -80,7 +83,7 @@ impl Shape {
         let at = Timestamp::from_millis(self.start.as_millis() + number as i64 / 10);
         let env = Env::new(Arc::new(ManualClock::new(at)), Arc::new(Mixed(number)));
         event.id = Id::at(at, &env);
-        event.source_id = self.sources[(number % self.sources.len() as u64) as usize];
+        event.source_id = self.source_of(number);
         event.received_at = at;
         event.pending_since = Some(at);
         event.dedup_key = Some(format!("STRIPE:{number:016}"));
@@ -90,6 +93,14 @@ impl Shape {
         let life = LIFE_SECONDS * (1 + number / (self.events / 2)).min(2) - 7200;
         event.expires_at = Some(self.start + Duration::from_secs(life));
         event
+    }
+
+    fn source_of(&self, number: u64) -> Id<Source> {
+        let place = match number % 10 {
+            0 => number / 10 % BUSY,
+            _ => number % self.sources.len() as u64,
+        };
+        self.sources[place as usize]
     }
 
     fn claim(&self, event: &Event) -> Claim {
@@ -157,11 +168,10 @@ impl Shape {
         Query::index(Kind::Event, Index::EventById, format!("EVTID#{id}"))
     }
 
-    pub(super) fn newest(&self, source: u64) -> Query {
-        Query::table(Kind::Event, format!("SRC#{}", self.sources[source as usize]))
-            .prefix("EVT#")
-            .newest_first()
-            .limit(100)
+    /// The newest 100 of one of the busy sources.
+    pub(super) fn newest(&self, step: u64) -> Query {
+        let source = self.sources[(step * 31 % BUSY) as usize];
+        Query::table(Kind::Event, format!("SRC#{source}")).prefix("EVT#").newest_first().limit(100)
     }
     /// What a log would need to keep one event as it is stored: the values of event and claim,
     /// the keys of both rows and of every index entry.

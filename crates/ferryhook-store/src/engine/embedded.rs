@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ferryhook_core::Env;
-use lsm_tree::config::PinningPolicy;
-use lsm_tree::{AbstractTree, Cache, Config, SequenceNumberCounter};
+use lsm_tree::config::{CompressionPolicy, PinningPolicy};
+use lsm_tree::{AbstractTree, Cache, CompressionType, Config, SequenceNumberCounter};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{Answer, Engine, Row};
@@ -38,6 +38,7 @@ mod fresh;
 mod hashed;
 mod layout;
 mod log;
+mod merges;
 mod recovery;
 mod scrub;
 mod shared;
@@ -124,6 +125,7 @@ impl Embedded {
         let tree =
             Config::new(directory.tree(), sequence.clone(), SequenceNumberCounter::default())
                 .use_cache(Arc::new(Cache::with_capacity_bytes(config.cache_bytes)))
+                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
                 .index_block_partitioning_policy(PinningPolicy::new(IN_PARTS))
                 .filter_block_partitioning_policy(PinningPolicy::new(IN_PARTS))
                 .index_block_pinning_policy(PinningPolicy::all(true))

@@ -12,9 +12,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ferryhook_core::Env;
-use lsm_tree::AbstractTree;
-use lsm_tree::compaction::Leveled;
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
+use lsm_tree::compaction::{CompactionStrategy, MoveDown, PullDown};
+use lsm_tree::{AbstractTree, AnyTree};
 
 use super::change::Change;
 use super::codec::{self, Place};
@@ -22,6 +22,7 @@ use super::directory::Directory;
 use super::faults::Faults;
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
+use super::merges::{self, Step};
 use super::recovery;
 use super::scrub::Erased;
 use super::shared::{Shared, lock, tree_error};
@@ -43,8 +44,6 @@ const EXPIRED_PERCENT: u64 = 40;
 /// Content written anew in one commit.
 const MOVE_AT_ONCE: usize = 64;
 const TABLE_TARGET_BYTES: u64 = 32 * 1024 * 1024;
-/// Fresh tables that are merged in one go. More would cost readers, fewer cost writers.
-const FRESH_TABLES_MAX: u8 = 8;
 
 /// Writes full tables out, oldest first. Ends when the writer does.
 pub(super) fn flush_tables(
@@ -83,6 +82,25 @@ fn show(shared: &Shared) -> Result<(), StoreError> {
     shared.tree.get_version_history_lock().maintenance(path, oldest).map_err(tree_error)?;
     shared.free_unseen();
     Ok(())
+}
+
+/// How many runs lie on each level.
+fn runs_of(tree: &AnyTree) -> [usize; merges::LEVELS] {
+    let version = tree.current_version();
+    let mut runs = [0; merges::LEVELS];
+    for (count, level) in runs.iter_mut().zip(version.iter_levels()) {
+        *count = level.run_count();
+    }
+    // Each table counts: it has its index in memory until it is merged.
+    runs[0] = version.l0().table_count();
+    runs
+}
+
+fn strategy_of(step: Step) -> Arc<dyn CompactionStrategy> {
+    match step {
+        Step::Merge { from, to } => Arc::new(PullDown(from as u8, to as u8)),
+        Step::Move { from, to } => Arc::new(MoveDown(from as u8, to as u8)),
+    }
 }
 
 pub(super) enum Job {
@@ -154,22 +172,19 @@ impl Upkeep {
         }
     }
 
-    /// Compacts until there is nothing to do.
+    /// Merges until there is nothing to do.
     fn compact(&self) -> Result<(), StoreError> {
         let tree = &self.shared.tree;
-        let strategy = Leveled::default()
-            .with_table_target_size(TABLE_TARGET_BYTES)
-            .with_l0_threshold(FRESH_TABLES_MAX);
-        let strategy = Arc::new(strategy);
-        loop {
+        while let Some(step) = merges::next(&runs_of(tree)) {
             let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
             let before = tree.current_version().id();
-            tree.compact(strategy.clone(), self.shared.oldest_read()).map_err(tree_error)?;
+            tree.compact(strategy_of(step), self.shared.oldest_read()).map_err(tree_error)?;
             if tree.current_version().id() == before {
-                return Ok(());
+                return Ok(()); // the tree would not; nothing else has changed
             }
             show(&self.shared)?;
         }
+        Ok(())
     }
 
     fn sweep(&self) -> Result<u64, StoreError> {
