@@ -33,6 +33,7 @@ mod changes;
 mod codec;
 mod directory;
 mod faults;
+mod files;
 mod found;
 mod fresh;
 mod hashed;
@@ -284,7 +285,7 @@ impl Embedded {
             }
             false => (self.shared.snapshot(), young::Few::default()),
         };
-        let mut found = snapshot.look(span, young, query.order);
+        let mut found = snapshot.look(&span, young, query.order)?;
         let mut page = Page { rows: Vec::new(), next: None };
         let mut last: Option<Vec<u8>> = None;
         let mut bytes = 0;

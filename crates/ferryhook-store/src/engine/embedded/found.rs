@@ -3,8 +3,9 @@
 
 use std::cmp::Ordering;
 
-use lsm_tree::{Guard, IterGuardImpl, UserKey, UserValue};
+use lsm_tree::{UserKey, UserValue};
 
+use super::files::Entry;
 use super::fresh::Cursor;
 use super::shared::tree_error;
 use super::young::Few;
@@ -15,7 +16,7 @@ pub(super) struct Found<I> {
     order: Order,
     tree: I,
     /// Taken from the tree and not yet given out.
-    ahead: Option<(UserKey, UserValue)>,
+    ahead: Option<Entry>,
     fresh: Vec<Cursor>,
     young: Few,
     /// The last young marker that was looked at, if there are more than were fetched.
@@ -29,7 +30,7 @@ pub(super) enum Step {
     End,
 }
 
-impl<I: DoubleEndedIterator<Item = IterGuardImpl>> Found<I> {
+impl<I: DoubleEndedIterator<Item = lsm_tree::Result<Entry>>> Found<I> {
     pub(super) fn new(tree: I, fresh: Vec<Cursor>, young: Few, order: Order) -> Self {
         Self { order, tree, ahead: None, fresh, young, cut: None }
     }
@@ -62,7 +63,7 @@ impl<I: DoubleEndedIterator<Item = IterGuardImpl>> Found<I> {
                 Order::Ascending => self.tree.next(),
                 Order::Descending => self.tree.next_back(),
             };
-            self.ahead = next.map(Guard::into_inner).transpose().map_err(tree_error)?;
+            self.ahead = next.transpose().map_err(tree_error)?;
         }
         Ok(())
     }

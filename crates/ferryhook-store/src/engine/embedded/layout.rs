@@ -118,6 +118,18 @@ pub(super) fn is_young(index: Index) -> bool {
     matches!(index, Index::Pending | Index::Due)
 }
 
+/// The index whose keys begin with a time, because ids of events do.
+const IDS: u8 = INDEXES + Index::EventById as u8;
+
+pub(super) fn ids() -> Span {
+    beginning(vec![IDS])
+}
+
+/// Whether all of this span lies in that index; a span never lies in two.
+pub(super) fn is_of_ids((from, _): &Span) -> bool {
+    matches!(from, Bound::Included(from) | Bound::Excluded(from) if from.first() == Some(&IDS))
+}
+
 /// Whether these bytes are the key of an entry of such an index.
 pub(super) fn is_marker(key: &[u8]) -> bool {
     const PENDING: u8 = INDEXES + Index::Pending as u8;
@@ -185,8 +197,8 @@ pub(super) fn erased_notes() -> Vec<u8> {
     vec![NOTES, b'e']
 }
 
-/// All notes that begin like this.
-pub(super) fn notes_span(prefix: Vec<u8>) -> Span {
+/// All keys that begin like this.
+pub(super) fn beginning(prefix: Vec<u8>) -> Span {
     let high = above(prefix.clone());
     (Bound::Included(prefix), Bound::Excluded(high))
 }

@@ -162,8 +162,8 @@ fn cut(directory: &Path, end: Position) -> io::Result<()> {
 
 fn freed(shared: &Shared) -> Result<HashMap<u32, u64>, StoreError> {
     let mut freed = HashMap::new();
-    let span = layout::notes_span(layout::freed_notes());
-    let mut found = shared.snapshot().look(span, Few::default(), Order::Ascending);
+    let span = layout::beginning(layout::freed_notes());
+    let mut found = shared.snapshot().look(&span, Few::default(), Order::Ascending)?;
     while let Step::Entry(key, value) = found.step()? {
         if let (Some(segment), Some(bytes)) = (key.last_chunk(), codec::read_count(&value)) {
             freed.insert(u32::from_be_bytes(*segment), bytes);

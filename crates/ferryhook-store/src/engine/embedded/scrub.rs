@@ -101,9 +101,9 @@ impl Scrub {
 
     fn erased(&self) -> Result<Erased, StoreError> {
         let mut erased = Erased { rows: HashSet::default(), since: i64::MAX };
-        let span = layout::notes_span(layout::erased_notes());
+        let span = layout::beginning(layout::erased_notes());
         let snapshot = self.shared.snapshot();
-        let mut found = snapshot.look(span, Few::default(), Order::Ascending);
+        let mut found = snapshot.look(&span, Few::default(), Order::Ascending)?;
         while erased.rows.len() < ROWS_AT_ONCE
             && let Step::Entry(key, value) = found.step()?
         {

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use lsm_tree::{AbstractTree, AnyTree, IterGuardImpl, SeqNo, SequenceNumberCounter, UserValue};
+use lsm_tree::{AbstractTree, AnyTree, SeqNo, SequenceNumberCounter, UserValue};
 use tokio::sync::watch;
 
 use super::changes::Tail;
+use super::files::{Files, Old};
 use super::found::Found;
 use super::fresh::{self, Span, Table};
 use super::log::{Contents, Position, SEGMENT_HEADER};
@@ -73,18 +74,12 @@ struct Views {
     reading: BTreeMap<SeqNo, usize>,
 }
 
-/// Where to look for a key: first in memory, then in the files. Who has them need not ask the
-/// tree, which keeps its list of files locked while it writes it to disk.
+/// Where to look for a key: first in memory, then in the files.
 pub(super) struct Layers {
     /// Newest first; the first is being filled.
     pub(super) tables: Vec<Arc<Table>>,
     files: Arc<Files>,
-    /// Counts up with every change of the files.
-    version: u64,
 }
-
-/// What the files of one moment have of a key with this hash, below a sequence number.
-type Files = dyn Fn(&[u8], u64, SeqNo) -> lsm_tree::Result<Option<UserValue>> + Send + Sync;
 
 impl Layers {
     /// The value of a row or a note, as of a sequence number.
@@ -96,26 +91,9 @@ impl Layers {
     ) -> Result<Option<UserValue>, StoreError> {
         match self.tables.iter().find_map(|table| table.get(key, hash, at)) {
             Some(found) => Ok(found),
-            None => (self.files)(key, hash, at).map_err(tree_error),
+            None => self.files.get(key, hash, at).map_err(tree_error),
         }
     }
-}
-
-/// The files as they are now, and their version.
-fn files_of(tree: &AnyTree) -> (Arc<Files>, u64) {
-    let version = tree.current_version();
-    let id = version.id();
-    let find = move |key: &[u8], hash: u64, at: SeqNo| {
-        // The tree's filters use the same hash. Newest first, as the tree itself would look.
-        let runs = version.iter_levels().flat_map(|level| level.iter());
-        for table in runs.filter_map(|run| run.get_for_key(key)) {
-            if let Some(item) = table.get(key, at, hash)? {
-                return Ok((!item.is_tombstone()).then_some(item.value));
-            }
-        }
-        Ok(None)
-    };
-    (Arc::new(find), id)
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -124,8 +102,8 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     pub(super) fn new(tree: AnyTree, sequence: SequenceNumberCounter, contents: Contents) -> Self {
-        let (files, version) = files_of(&tree);
-        let layers = Layers { tables: vec![Arc::default()], files, version };
+        let files = Arc::new(Files::of(&tree, &Files::default()));
+        let layers = Layers { tables: vec![Arc::default()], files };
         let views =
             Views { visible: sequence.get(), layers: Arc::new(layers), reading: BTreeMap::new() };
         let nothing = Position { segment: 0, offset: SEGMENT_HEADER };
@@ -188,12 +166,12 @@ impl Shared {
     /// Begins a new table unless the one that is being filled is empty; tells whether it did.
     pub(super) fn seal_table(&self) -> bool {
         let mut views = lock(&self.views);
-        let Layers { tables, files, version } = &*views.layers;
+        let Layers { tables, files } = &*views.layers;
         if tables.first().is_some_and(|table| table.len() == 0) {
             return false;
         }
         let tables = [Arc::default()].into_iter().chain(tables.iter().cloned()).collect();
-        let layers = Layers { tables, files: files.clone(), version: *version };
+        let layers = Layers { tables, files: files.clone() };
         self.replace(&mut views, layers);
         true
     }
@@ -239,7 +217,7 @@ impl Shared {
     /// Shows the newest files, and all that has entered the tree, without the tables that those
     /// files have; tells whether it may.
     pub(super) fn show_files(&self, is_still_needed: impl Fn(&Arc<Table>) -> bool) -> bool {
-        let (files, version) = files_of(&self.tree);
+        let files = Files::of(&self.tree, &self.layers().files);
         let _entering = lock(&self.entering);
         let mut views = lock(&self.views);
         if !self.show(&mut views) {
@@ -248,11 +226,11 @@ impl Shared {
         let before = views.layers.clone();
         let tables = before.tables.iter().filter(|table| is_still_needed(table)).cloned().collect();
         // Someone else may have been faster with files that are newer still.
-        let layers = match version > before.version {
-            true => Layers { tables, files, version },
-            false => Layers { tables, files: before.files.clone(), version: before.version },
+        let files = match files.version > before.files.version {
+            true => Arc::new(files),
+            false => before.files.clone(),
         };
-        self.replace(&mut views, layers);
+        self.replace(&mut views, Layers { tables, files });
         true
     }
 
@@ -409,17 +387,20 @@ impl Snapshot<'_> {
     }
 
     /// What lies within a span, with these young markers among it.
-    pub(super) fn look(&self, span: Span, young: Few, order: Order) -> Found<Old> {
+    pub(super) fn look(
+        &self,
+        span: &Span,
+        young: Few,
+        order: Order,
+    ) -> Result<Found<Old>, StoreError> {
         let mut cursors = Vec::new();
         for table in &self.layers.tables {
-            table.look(&span, order, self.at, &mut cursors);
+            table.look(span, order, self.at, &mut cursors);
         }
-        Found::new(self.shared.tree.range(span, self.at, None), cursors, young, order)
+        let files = self.layers.files.look(span, self.at).map_err(tree_error)?;
+        Ok(Found::new(files, cursors, young, order))
     }
 }
-
-/// What the tree's files have.
-pub(super) type Old = Box<dyn DoubleEndedIterator<Item = IterGuardImpl> + Send>;
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
+use super::super::files::Entry;
 use super::super::found::{Found, Step};
 use super::super::young::Few;
 use super::*;
-use lsm_tree::IterGuardImpl;
 use proptest::prelude::*;
 
 fn version(key: &[u8], value: Option<u64>, sequence: SeqNo) -> Version {
@@ -16,7 +16,7 @@ fn look(tables: &[Table], span: Span, order: Order, at: SeqNo) -> Vec<(Vec<u8>, 
     for table in tables {
         table.look(&span, order, at, &mut cursors);
     }
-    let nothing: Vec<IterGuardImpl> = Vec::new();
+    let nothing: Vec<lsm_tree::Result<Entry>> = Vec::new();
     let mut found = Found::new(nothing.into_iter(), cursors, Few::default(), order);
     let mut all = Vec::new();
     while let Step::Entry(key, value) = found.step().unwrap() {

@@ -90,7 +90,8 @@ fn young_ones(engine: &Embedded) -> usize {
 /// Those that are not young.
 fn in_tree(engine: &Embedded) -> usize {
     let span = layout::span(&waiting());
-    let mut found = engine.shared.snapshot().look(span, young::Few::default(), Order::Ascending);
+    let mut found =
+        engine.shared.snapshot().look(&span, young::Few::default(), Order::Ascending).unwrap();
     let mut count = 0;
     while let Next::Entry(..) = found.step().unwrap() {
         count += 1;
