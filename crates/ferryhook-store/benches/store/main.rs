@@ -93,7 +93,7 @@ async fn run(options: &Options) -> serde_json::Map<String, serde_json::Value> {
     let mut results = serde_json::Map::new();
     let mut report = |name: &str, value: f64, unit: &str| {
         if !options.json {
-            println!("{name:<44} {value:>12.2} {unit}");
+            println!("{name:<44} {value:>12.3} {unit}");
         }
         results.insert(name.to_owned(), value.into());
     };

@@ -13,7 +13,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -77,26 +77,31 @@ pub(super) struct Log {
 /// Files to sync, and how it went; served by a thread that ends with the log.
 type Syncer = (Sender<Arc<File>>, Receiver<io::Result<()>>);
 
-fn start_syncer() -> io::Result<Syncer> {
+/// `done` is called after every sync, once its outcome can be asked for.
+fn start_syncer(done: impl Fn() + Send + 'static) -> io::Result<Syncer> {
     let (files, asked) = channel::<Arc<File>>();
-    let (done, answers) = channel();
+    let (outcome, outcomes) = channel();
     std::thread::Builder::new().name("store-sync".into()).spawn(move || {
         while let Ok(file) = asked.recv() {
-            if done.send(file.sync_data()).is_err() {
+            if outcome.send(file.sync_data()).is_err() {
                 return;
             }
+            drop(file);
+            done();
         }
     })?;
-    Ok((files, answers))
+    Ok((files, outcomes))
 }
 
 impl Log {
-    /// Begins a new segment; nothing is ever added to an old one.
+    /// Begins a new segment; nothing is ever added to an old one. `synced` is called by another
+    /// thread whenever a sync that was begun has ended.
     pub(super) fn begin(
         directory: &Path,
         segment: u32,
         segment_bytes: u32,
         faults: Faults,
+        synced: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
         let file = create_segment(directory, segment, segment_bytes, &faults)?;
         Ok(Self {
@@ -106,7 +111,7 @@ impl Log {
             synced: SEGMENT_HEADER,
             segment_bytes,
             faults,
-            syncer: start_syncer()?,
+            syncer: start_syncer(synced)?,
         })
     }
 
@@ -143,29 +148,38 @@ impl Log {
     }
 
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.sync_beside(false, || ()).1
+        self.faults.check(Step::Sync)?;
+        let synced = self.file.sync_data();
+        self.note(synced)
     }
 
-    /// Syncs all that was appended and does `work` meanwhile. `apart` has the disk wait on a
-    /// thread of its own; for little work that would cost more than it saves.
-    pub(super) fn sync_beside<T>(
-        &mut self,
-        apart: bool,
-        work: impl FnOnce() -> T,
-    ) -> (T, io::Result<()>) {
-        if let Err(fault) = self.faults.check(Step::Sync) {
-            return (work(), Err(fault));
-        }
-        let asked = apart && self.syncer.0.send(self.file.clone()).is_ok();
-        let done = work();
-        let synced = match asked {
-            true => self.syncer.1.recv().unwrap_or_else(|lost| Err(io::Error::other(lost))),
-            false => self.file.sync_data(),
+    /// Has the disk begin to sync all that was appended, and does not wait for it. Nothing may be
+    /// appended until the outcome is known.
+    pub(super) fn begin_sync(&mut self) -> io::Result<()> {
+        self.faults.check(Step::Sync)?;
+        self.syncer.0.send(self.file.clone()).map_err(io::Error::other)
+    }
+
+    /// How the sync that was begun has ended, if it has.
+    pub(super) fn poll_sync(&mut self) -> Option<io::Result<()>> {
+        let synced = match self.syncer.1.try_recv() {
+            Ok(synced) => synced,
+            Err(TryRecvError::Empty) => return None,
+            Err(lost @ TryRecvError::Disconnected) => Err(io::Error::other(lost)),
         };
+        Some(self.note(synced))
+    }
+
+    pub(super) fn await_sync(&mut self) -> io::Result<()> {
+        let synced = self.syncer.1.recv().unwrap_or_else(|lost| Err(io::Error::other(lost)));
+        self.note(synced)
+    }
+
+    fn note(&mut self, synced: io::Result<()>) -> io::Result<()> {
         if synced.is_ok() {
             self.synced = self.end.offset;
         }
-        (done, synced)
+        synced
     }
 
     /// Syncs what there is and gives the rest of the room back. What is added later still counts.
