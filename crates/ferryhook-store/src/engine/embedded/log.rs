@@ -78,15 +78,16 @@ pub(super) struct Log {
 type Syncer = (Sender<Arc<File>>, Receiver<io::Result<()>>);
 
 /// `done` is called after every sync, once its outcome can be asked for.
-fn start_syncer(done: impl Fn() + Send + 'static) -> io::Result<Syncer> {
+fn start_syncer(faults: Faults, done: impl Fn() + Send + 'static) -> io::Result<Syncer> {
     let (files, asked) = channel::<Arc<File>>();
     let (outcome, outcomes) = channel();
     std::thread::Builder::new().name("store-sync".into()).spawn(move || {
         while let Ok(file) = asked.recv() {
-            if outcome.send(file.sync_data()).is_err() {
+            let synced = faults.check(Step::Sync).and_then(|()| file.sync_data());
+            drop(file);
+            if outcome.send(synced).is_err() {
                 return;
             }
-            drop(file);
             done();
         }
     })?;
@@ -110,8 +111,8 @@ impl Log {
             end: Position { segment, offset: SEGMENT_HEADER },
             synced: SEGMENT_HEADER,
             segment_bytes,
+            syncer: start_syncer(faults.clone(), synced)?,
             faults,
-            syncer: start_syncer(synced)?,
         })
     }
 
@@ -156,7 +157,6 @@ impl Log {
     /// Has the disk begin to sync all that was appended, and does not wait for it. Nothing may be
     /// appended until the outcome is known.
     pub(super) fn begin_sync(&mut self) -> io::Result<()> {
-        self.faults.check(Step::Sync)?;
         self.syncer.0.send(self.file.clone()).map_err(io::Error::other)
     }
 

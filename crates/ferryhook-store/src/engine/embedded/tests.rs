@@ -17,6 +17,7 @@ use crate::tables::{Index, Table};
 mod backups;
 mod changes;
 mod damage;
+mod groups;
 mod markers;
 mod reads;
 mod scrub;

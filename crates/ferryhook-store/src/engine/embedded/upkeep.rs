@@ -77,9 +77,9 @@ fn flush(shared: &Shared, directory: &Directory, position: Position) -> Result<(
 /// written out would otherwise stay in memory until the next one is.
 fn show(shared: &Shared) -> Result<(), StoreError> {
     shared.show_files(|_| true);
-    let oldest = shared.oldest_read();
-    let path = &shared.tree.tree_config().path;
-    shared.tree.get_version_history_lock().maintenance(path, oldest).map_err(tree_error)?;
+    // Nobody reads through the tree's own lists of files: all but the last one may go.
+    let (path, now) = (&shared.tree.tree_config().path, shared.sequence.get());
+    shared.tree.get_version_history_lock().maintenance(path, now).map_err(tree_error)?;
     shared.free_unseen();
     Ok(())
 }
