@@ -141,17 +141,16 @@ impl Embedded {
             let now = env.now().as_seconds();
             recovery::recover(&directory, &shared, config.table_bytes_max, now)?
         };
-        let (requests, received) = mpsc::channel(WAITING_COMMITS_MAX);
         let log = Log::begin(
             &directory.log(),
             recovered.next_segment,
             config.segment_bytes,
             config.faults.clone(),
-            waker(requests.downgrade()),
         )
         .map_err(|error| writer::disk_error("no log segment could be begun", error))?;
         shared.move_horizon(log.end(), log.end());
 
+        let (requests, received) = mpsc::channel(WAITING_COMMITS_MAX);
         let (sealed, sealed_received) = std::sync::mpsc::channel();
         let (jobs, jobs_received) = std::sync::mpsc::channel();
         let waiting = Arc::new(Semaphore::new(WAITING_KIB_MAX));
@@ -166,7 +165,6 @@ impl Embedded {
             latest: 0,
             notes: recovered.notes,
             frame: Vec::new(),
-            syncing: None,
         };
         let upkeep = Upkeep {
             env: env.clone(),
@@ -375,16 +373,6 @@ impl From<Unread> for StoreError {
 
 fn closed() -> StoreError {
     StoreError::Unavailable("the store is closed".into(), None)
-}
-
-/// Tells the writer that the disk is done.
-fn waker(requests: mpsc::WeakSender<Request>) -> impl Fn() + Send + 'static {
-    move || {
-        if let Some(requests) = requests.upgrade() {
-            // With no room in it the writer has enough to do, and looks by itself.
-            let _ = requests.try_send(Request::Synced);
-        }
-    }
 }
 
 /// Lets the upkeep commit changes of its own. It holds no sender while idle, so that the writer

@@ -13,7 +13,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -77,32 +77,26 @@ pub(super) struct Log {
 /// Files to sync, and how it went; served by a thread that ends with the log.
 type Syncer = (Sender<Arc<File>>, Receiver<io::Result<()>>);
 
-/// `done` is called after every sync, once its outcome can be asked for.
-fn start_syncer(faults: Faults, done: impl Fn() + Send + 'static) -> io::Result<Syncer> {
+fn start_syncer() -> io::Result<Syncer> {
     let (files, asked) = channel::<Arc<File>>();
-    let (outcome, outcomes) = channel();
+    let (done, answers) = channel();
     std::thread::Builder::new().name("store-sync".into()).spawn(move || {
         while let Ok(file) = asked.recv() {
-            let synced = faults.check(Step::Sync).and_then(|()| file.sync_data());
-            drop(file);
-            if outcome.send(synced).is_err() {
+            if done.send(file.sync_data()).is_err() {
                 return;
             }
-            done();
         }
     })?;
-    Ok((files, outcomes))
+    Ok((files, answers))
 }
 
 impl Log {
-    /// Begins a new segment; nothing is ever added to an old one. `synced` is called by another
-    /// thread whenever a sync that was begun has ended.
+    /// Begins a new segment; nothing is ever added to an old one.
     pub(super) fn begin(
         directory: &Path,
         segment: u32,
         segment_bytes: u32,
         faults: Faults,
-        synced: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
         let file = create_segment(directory, segment, segment_bytes, &faults)?;
         Ok(Self {
@@ -111,8 +105,8 @@ impl Log {
             end: Position { segment, offset: SEGMENT_HEADER },
             synced: SEGMENT_HEADER,
             segment_bytes,
-            syncer: start_syncer(faults.clone(), synced)?,
             faults,
+            syncer: start_syncer()?,
         })
     }
 
@@ -149,37 +143,29 @@ impl Log {
     }
 
     pub(super) fn sync(&mut self) -> io::Result<()> {
-        self.faults.check(Step::Sync)?;
-        let synced = self.file.sync_data();
-        self.note(synced)
+        self.sync_beside(false, || ()).1
     }
 
-    /// Has the disk begin to sync all that was appended, and does not wait for it. Nothing may be
-    /// appended until the outcome is known.
-    pub(super) fn begin_sync(&mut self) -> io::Result<()> {
-        self.syncer.0.send(self.file.clone()).map_err(io::Error::other)
-    }
-
-    /// How the sync that was begun has ended, if it has.
-    pub(super) fn poll_sync(&mut self) -> Option<io::Result<()>> {
-        let synced = match self.syncer.1.try_recv() {
-            Ok(synced) => synced,
-            Err(TryRecvError::Empty) => return None,
-            Err(lost @ TryRecvError::Disconnected) => Err(io::Error::other(lost)),
+    /// Syncs all that was appended and does `work` meanwhile. `apart` has the disk wait on a
+    /// thread of its own; for little work that would cost more than it saves.
+    pub(super) fn sync_beside<T>(
+        &mut self,
+        apart: bool,
+        work: impl FnOnce() -> T,
+    ) -> (T, io::Result<()>) {
+        if let Err(fault) = self.faults.check(Step::Sync) {
+            return (work(), Err(fault));
+        }
+        let asked = apart && self.syncer.0.send(self.file.clone()).is_ok();
+        let done = work();
+        let synced = match asked {
+            true => self.syncer.1.recv().unwrap_or_else(|lost| Err(io::Error::other(lost))),
+            false => self.file.sync_data(),
         };
-        Some(self.note(synced))
-    }
-
-    pub(super) fn await_sync(&mut self) -> io::Result<()> {
-        let synced = self.syncer.1.recv().unwrap_or_else(|lost| Err(io::Error::other(lost)));
-        self.note(synced)
-    }
-
-    fn note(&mut self, synced: io::Result<()>) -> io::Result<()> {
         if synced.is_ok() {
             self.synced = self.end.offset;
         }
-        synced
+        (done, synced)
     }
 
     /// Syncs what there is and gives the rest of the room back. What is added later still counts.

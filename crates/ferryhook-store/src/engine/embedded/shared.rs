@@ -28,6 +28,8 @@ pub(super) struct Shared {
     /// Counts every change of the tree, its own included.
     pub(super) sequence: SequenceNumberCounter,
     pub(super) contents: Contents,
+    /// Held while a group enters the tree, so that nobody moves `visible` into its middle.
+    pub(super) entering: Mutex<()>,
     /// Always as of what is visible: both move in one step, under this lock.
     pub(super) young: Mutex<Young>,
     views: Mutex<Views>,
@@ -109,6 +111,7 @@ impl Shared {
             tree,
             sequence,
             contents,
+            entering: Mutex::default(),
             young: Mutex::default(),
             views: Mutex::new(views),
             unseen: Mutex::default(),
@@ -131,12 +134,18 @@ impl Shared {
         self.horizon.send_replace(Horizon { shown, durable });
     }
 
-    /// Shows all that has entered the tables; only the writer knows when that may be. After a
-    /// failure they may hold what the disk does not: that is never shown.
+    /// Shows all that has entered the tree. The caller holds `entering` or is alone. After a
+    /// failure the tree may hold what the disk does not: that is never shown.
     pub(super) fn publish(&self) {
-        if self.failure.get().is_none() {
-            lock(&self.views).visible = self.sequence.get();
+        self.show(&mut lock(&self.views));
+    }
+
+    fn show(&self, views: &mut Views) -> bool {
+        let may_show = self.failure.get().is_none();
+        if may_show {
+            views.visible = self.sequence.get();
         }
+        may_show
     }
 
     pub(super) fn layers(&self) -> Arc<Layers> {
@@ -205,12 +214,13 @@ impl Shared {
         }
     }
 
-    /// Has readers look at the newest files, and no longer at the tables that those files have;
-    /// tells whether it may: after a failure nothing is to change any more.
+    /// Shows the newest files, and all that has entered the tree, without the tables that those
+    /// files have; tells whether it may.
     pub(super) fn show_files(&self, is_still_needed: impl Fn(&Arc<Table>) -> bool) -> bool {
         let files = Files::of(&self.tree, &self.layers().files);
+        let _entering = lock(&self.entering);
         let mut views = lock(&self.views);
-        if self.failure.get().is_some() {
+        if !self.show(&mut views) {
             return false;
         }
         let before = views.layers.clone();

@@ -17,7 +17,6 @@ use crate::tables::{Index, Table};
 mod backups;
 mod changes;
 mod damage;
-mod groups;
 mod markers;
 mod reads;
 mod scrub;

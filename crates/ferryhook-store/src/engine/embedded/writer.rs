@@ -1,10 +1,9 @@
 //! The one thread that writes. It takes all commits that wait, decides them in order, writes one
 //! frame, syncs once, shows the group to readers, and only then answers.
 //!
-//! While the disk syncs, the group enters memory unseen and the commits of the next one are
-//! decided, which see it. Only a sync that worked shows it, so a reader never sees what a crash
-//! could take back. Refusals wait like the rest of their group, because they may rest on a commit
-//! of the same group or of the one before.
+//! While the disk syncs, the group enters the tree unseen and the next one gathers in the channel.
+//! Only a sync that worked shows it, so a reader never sees what a crash could take back, and a
+//! refusal is answered after the same sync, because it may rest on a commit of the same group.
 
 use std::collections::HashMap;
 use std::io;
@@ -24,7 +23,7 @@ use super::layout;
 use super::log::{FRAME_HEADER, Log, Op, Position};
 use super::shared::{Layers, Shared, lock};
 use super::tally::Tally;
-use super::young::{Changes, Mark};
+use super::young::Mark;
 use crate::StoreError;
 use crate::batch::Durability;
 
@@ -56,8 +55,6 @@ pub(super) enum Request {
     },
     /// Makes durable what was only buffered, for who reads the changes.
     Sync { done: oneshot::Sender<Result<(), StoreError>> },
-    /// The disk is done with the group it had.
-    Synced,
 }
 
 /// A table in memory is full: write it out; the log before this place is then no longer needed
@@ -81,21 +78,11 @@ pub(super) struct Writer {
     pub(super) notes: Vec<Change>,
     /// The group being written; kept for its room.
     pub(super) frame: Vec<u8>,
-    /// The group that the disk has.
-    pub(super) syncing: Option<Syncing>,
 }
 
-/// A group that is in the log and in memory, but perhaps not yet on disk, and not shown.
-pub(super) struct Syncing {
-    group: Group,
-    young: Changes,
-}
-
-type SealRequest =
-    (std::sync::mpsc::Sender<Result<Position, StoreError>>, std::sync::mpsc::Receiver<()>);
 type Waiting = (oneshot::Sender<Result<(), StoreError>>, Result<(), StoreError>);
 
-pub(super) struct Group {
+struct Group {
     waiting: Vec<Waiting>,
     permits: Vec<OwnedSemaphorePermit>,
     writes: Writes,
@@ -105,10 +92,6 @@ pub(super) struct Group {
     /// behind look here first.
     rows: HashMap<u64, usize, ByHash>,
     sync: bool,
-    bytes: usize,
-    /// What to do behind it.
-    seals: Vec<SealRequest>,
-    syncs: Vec<oneshot::Sender<Result<(), StoreError>>>,
 }
 
 impl Group {
@@ -120,14 +103,7 @@ impl Group {
             layers,
             rows: HashMap::default(),
             sync: false,
-            bytes: 0,
-            seals: Vec::new(),
-            syncs: Vec::new(),
         }
-    }
-
-    fn is_full(&self) -> bool {
-        self.waiting.len() >= GROUP_COMMITS_MAX || self.bytes >= GROUP_BYTES_MAX
     }
 
     /// What this group has at the key: nothing known, a deletion, or a value.
@@ -158,53 +134,40 @@ impl Writer {
     pub(super) fn run(mut self) {
         let mut last_group = 0;
         while let Some(first) = self.requests.blocking_recv() {
-            if self.syncing.is_none() {
-                self.gather(last_group / 2);
-            }
+            self.gather(last_group / 2);
             let mut group = Group::new(self.shared.layers());
+            let mut seals = Vec::new();
+            let mut syncs = Vec::new();
             let mut next = Some(first);
+            let mut bytes = 0;
             while let Some(request) = next {
-                self.take(&mut group, request);
-                next = self.next(&group);
+                match request {
+                    Request::Commit { changes, durability, done, _permit: permit } => {
+                        bytes += changes.iter().map(Change::bytes).sum::<usize>();
+                        let decided = self.decide(&mut group, changes);
+                        group.sync |= durability == Durability::Synced;
+                        group.waiting.push((done, decided));
+                        group.permits.push(permit);
+                    }
+                    Request::Seal { done, go_on } => seals.push((done, go_on)),
+                    Request::Sync { done } => syncs.push(done),
+                }
+                let more = group.waiting.len() < GROUP_COMMITS_MAX && bytes < GROUP_BYTES_MAX;
+                next = if more { self.requests.try_recv().ok() } else { None };
             }
-            last_group = group.waiting.len().max(last_group / 2);
+            last_group = group.waiting.len();
             self.finish(group);
+            for done in syncs {
+                let _ = done.send(self.sync());
+            }
+            for (done, go_on) in seals {
+                let _ = done.send(self.seal());
+                let _ = go_on.recv();
+            }
         }
-        self.land();
         // The last sender is gone: what was only buffered gets its sync.
         if let Err(error) = self.log.finish() {
             self.shared.fail(&error.to_string());
-        }
-    }
-
-    fn take(&mut self, group: &mut Group, request: Request) {
-        match request {
-            Request::Commit { changes, durability, done, _permit: permit } => {
-                group.bytes += changes.iter().map(Change::bytes).sum::<usize>();
-                let decided = self.decide(group, changes);
-                group.sync |= durability == Durability::Synced;
-                group.waiting.push((done, decided));
-                group.permits.push(permit);
-            }
-            Request::Seal { done, go_on } => group.seals.push((done, go_on)),
-            Request::Sync { done } => group.syncs.push(done),
-            Request::Synced => {}
-        }
-    }
-
-    /// What else belongs to this group: all that waits, and, as long as the disk is busy with the
-    /// group before, all that comes meanwhile.
-    fn next(&mut self, group: &Group) -> Option<Request> {
-        if let Some(synced) = self.syncing.as_ref().and_then(|_| self.log.poll_sync()) {
-            self.landed(synced);
-        }
-        if group.is_full() {
-            return None;
-        }
-        match self.requests.try_recv() {
-            Ok(request) => Some(request),
-            Err(_) if self.syncing.is_some() => self.requests.blocking_recv(),
-            Err(_) => None,
         }
     }
 
@@ -284,64 +247,21 @@ impl Writer {
         layers.get(key, hash, SeqNo::MAX)
     }
 
-    /// Hands the group to the disk, as soon as that is done with the one before.
     fn finish(&mut self, mut group: Group) {
-        self.land();
-        let (seals, syncs) = (std::mem::take(&mut group.seals), std::mem::take(&mut group.syncs));
-        self.write(group);
-        if !seals.is_empty() || !syncs.is_empty() {
-            self.land();
-        }
-        for done in syncs {
-            let _ = done.send(self.sync());
-        }
-        for (done, go_on) in seals {
-            let _ = done.send(self.seal());
-            let _ = go_on.recv();
-        }
-    }
-
-    /// Waits for the group that the disk has, if it has one.
-    fn land(&mut self) {
-        if self.syncing.is_some() {
-            let synced = self.log.await_sync();
-            self.landed(synced);
-        }
-    }
-
-    /// The disk is done: shows the group and answers.
-    fn landed(&mut self, synced: io::Result<()>) {
-        if let Some(Syncing { group, young }) = self.syncing.take() {
-            let shown = match synced {
-                Ok(()) => self.show(young),
-                Err(error) => Err(self.give_up("the log cannot be synced", error)),
-            };
-            answer(group, &shown);
-        }
-    }
-
-    /// Writes the group, and answers unless the disk is still busy with it then.
-    fn write(&mut self, mut group: Group) {
-        if group.writes.is_empty() {
-            // What they were refused for may have gone with the group before.
-            return answer(group, &self.shared.check());
-        }
-        let apart = group.sync && group.writes.tree.len() >= WRITES_WORTH_A_THREAD;
-        match self.enter(&mut group, apart) {
-            Ok(young) if apart => self.syncing = Some(Syncing { group, young }),
-            Ok(young) => {
-                let synced = if group.sync { self.log.sync() } else { Ok(()) };
-                self.syncing = Some(Syncing { group, young });
-                self.landed(synced);
+        if !group.writes.is_empty()
+            && let Err(error) = self.write(&mut group)
+        {
+            // The refused too: they may have been refused because of what is not there now.
+            for (_, result) in &mut group.waiting {
+                *result = Err(again(&error));
             }
-            Err(error) => answer(group, &Err(error)),
+        }
+        for (done, result) in group.waiting {
+            let _ = done.send(result); // whoever asked may have left; the commit stands
         }
     }
 
-    /// Appends the group to the log and has it enter memory, unseen. With `begin_sync` the disk is
-    /// at work meanwhile.
-    fn enter(&mut self, group: &mut Group, begin_sync: bool) -> Result<Changes, StoreError> {
-        self.shared.check()?;
+    fn write(&mut self, group: &mut Group) -> Result<(), StoreError> {
         self.shared.wait_for_room(SEALED_MAX)?;
         self.latest = self.latest.max(self.env.now().as_seconds());
         if self.log.is_full() {
@@ -365,9 +285,6 @@ impl Writer {
         if let Err(error) = self.log.append(frame) {
             return Err(self.give_up("the log cannot be written", error));
         }
-        if begin_sync && let Err(error) = self.log.begin_sync() {
-            return Err(self.give_up("the log cannot be synced", error));
-        }
         let (young, older) = match writes.marks.is_empty() {
             true => Default::default(),
             false => lock(&self.shared.young).sort_out(writes.marks),
@@ -378,18 +295,26 @@ impl Writer {
             writes.push(mark.into());
         }
         self.count(&writes);
-        let sequence = self.shared.sequence.next();
         let table = self.shared.table();
-        table.add(versions_of(writes, &places, sequence));
-        table.tidy();
-        Ok(young)
-    }
-
-    /// Lets readers see all that has entered, which is on disk as far as it was promised to be.
-    fn show(&mut self, young: Changes) -> Result<(), StoreError> {
+        // Nobody publishes before the sync is known to have worked.
+        let entering = lock(&self.shared.entering);
+        let sequence = self.shared.sequence.next();
+        let apart = writes.len() >= WRITES_WORTH_A_THREAD;
+        let enter = || {
+            table.add(versions_of(writes, &places, sequence));
+            table.tidy();
+        };
+        let ((), synced) = match group.sync {
+            true => self.log.sync_beside(apart, enter),
+            false => (enter(), Ok(())),
+        };
+        if let Err(error) = synced {
+            return Err(self.give_up("the log cannot be synced", error));
+        }
         self.shared.publish_with(young);
+        drop(entering);
         self.shared.move_horizon(self.log.end(), self.log.durable());
-        if self.shared.table().bytes() >= self.table_bytes_max {
+        if table.bytes() >= self.table_bytes_max {
             self.seal_table()?;
         } else if self.young_bytes() > self.table_bytes_max / YOUNG_SHARE {
             self.grow_up();
@@ -481,9 +406,11 @@ impl Writer {
             return;
         }
         self.count(&writes);
+        let table = self.shared.table();
+        let _entering = lock(&self.shared.entering);
         let sequence = self.shared.sequence.next();
         let places = vec![None; writes.len()];
-        self.shared.table().add(versions_of(writes, &places, sequence));
+        table.add(versions_of(writes, &places, sequence));
         self.shared.publish_grown();
     }
 
@@ -495,9 +422,7 @@ impl Writer {
         self.shared.check()?;
         self.rotate()?;
         // The notes about the ended segment belong into the table that is sealed with it.
-        let young = self.enter(&mut Group::new(self.shared.layers()), false)?;
-        self.sync()?;
-        self.show(young)?;
+        self.write(&mut Group { sync: true, ..Group::new(self.shared.layers()) })?;
         self.seal_table()?;
         self.rotate()?;
         Ok(self.log.end())
@@ -586,18 +511,6 @@ pub(super) fn disk_error(what: &str, error: io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull => StoreError::Full(error.to_string()),
         _ => StoreError::unavailable(what, error),
-    }
-}
-
-/// Tells everyone in the group what was decided, or that it came to nothing: the refused too,
-/// because they may have been refused for what is not there now.
-fn answer(group: Group, written: &Result<(), StoreError>) {
-    for (done, decided) in group.waiting {
-        let result = match written {
-            Ok(()) => decided,
-            Err(error) => Err(again(error)),
-        };
-        let _ = done.send(result); // whoever asked may have left; the commit stands
     }
 }
 
