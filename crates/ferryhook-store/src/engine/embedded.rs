@@ -11,6 +11,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -123,6 +124,8 @@ impl Embedded {
             |error| writer::disk_error("what a crash has left cannot be removed", error),
         )?;
         let sequence = SequenceNumberCounter::new(1);
+        let closing = Arc::new(AtomicBool::new(false));
+        let expiry = upkeep::Expiry { env: env.clone(), closing: closing.clone() };
         let tree =
             Config::new(directory.tree(), sequence.clone(), SequenceNumberCounter::default())
                 .use_cache(Arc::new(Cache::with_capacity_bytes(config.cache_bytes)))
@@ -131,12 +134,12 @@ impl Embedded {
                 .filter_block_partitioning_policy(PinningPolicy::new(IN_PARTS))
                 .index_block_pinning_policy(PinningPolicy::all(true))
                 .filter_block_pinning_policy(PinningPolicy::all(true))
-                .with_compaction_filter_factory(Some(Arc::new(upkeep::Expiry(env.clone()))))
+                .with_compaction_filter_factory(Some(Arc::new(expiry)))
                 .open()
                 .map_err(tree_error)?;
         sequence.fetch_max(tree.get_highest_persisted_seqno().map_or(1, |highest| highest + 1));
         let contents = Contents::new(&directory.log());
-        let shared = Arc::new(Shared::new(tree, sequence, contents));
+        let shared = Arc::new(Shared::new(tree, sequence, contents, closing));
         let recovered = {
             let now = env.now().as_seconds();
             recovery::recover(&directory, &shared, config.table_bytes_max, now)?
@@ -153,6 +156,7 @@ impl Embedded {
         let (requests, received) = mpsc::channel(WAITING_COMMITS_MAX);
         let (sealed, sealed_received) = std::sync::mpsc::channel();
         let (jobs, jobs_received) = std::sync::mpsc::channel();
+        let (depths, woken) = std::sync::mpsc::channel();
         let waiting = Arc::new(Semaphore::new(WAITING_KIB_MAX));
         let writer = Writer {
             env: env.clone(),
@@ -175,6 +179,11 @@ impl Embedded {
             faults: config.faults,
             seal_first: recovered.long,
             changes_kept: config.changes_kept,
+            depths,
+        };
+        let depths = {
+            let shared = shared.clone();
+            move || upkeep::merge_depths(&shared, &woken)
         };
         let flusher = {
             let (shared, directory, jobs) = (shared.clone(), directory.clone(), jobs.clone());
@@ -193,6 +202,7 @@ impl Embedded {
             })?,
             spawn("store-flush", flusher)?,
             spawn("store-upkeep", move || upkeep.run(&jobs_received))?,
+            spawn("store-depths", depths)?,
         ];
         Ok(Self {
             env,

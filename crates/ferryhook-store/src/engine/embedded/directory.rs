@@ -20,7 +20,8 @@ use crate::StoreError;
 /// Counts up when an older program could no longer read the directory.
 ///
 /// 2: the log tells what the upkeep has moved from what was changed.
-const FORMAT: u32 = 2;
+/// 3: a level of the tree may have several runs, which merges of before would get out of order.
+const FORMAT: u32 = 3;
 const OLDEST: u32 = 1;
 const FORMAT_WORD: &str = "ferryhook-data";
 

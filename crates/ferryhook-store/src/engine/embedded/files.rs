@@ -116,12 +116,14 @@ fn borrowed((from, to): &Span) -> (Bound<&[u8]>, Bound<&[u8]>) {
     (from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice))
 }
 
-/// All versions that the files of one run have, one file after the other.
+/// All versions that the files of one run have, one file after the other. It keeps the files.
 fn versions_of(tables: Vec<Table>, (from, to): &Span, at: SeqNo) -> Versions {
     let key = |key: &Vec<u8>| UserKey::from(key.as_slice());
     let bounds: Bounds = (from.as_ref().map(key), to.as_ref().map(key));
     let range = move |table: Table| table.range(bounds.clone());
+    let kept = tables.clone();
     let seen = move |item: &lsm_tree::Result<InternalValue>| {
+        let _ = &kept;
         item.as_ref().map_or(true, |item| item.key.seqno < at)
     };
     Box::new(tables.into_iter().flat_map(range).filter(seen))

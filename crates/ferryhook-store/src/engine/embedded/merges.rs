@@ -20,8 +20,6 @@ const BOTTOM_RUNS_MAX: usize = 16;
 
 /// How many levels the tree has.
 pub(super) const LEVELS: usize = 7;
-/// Where tables lie, and the runs of each generation.
-const GENERATIONS: [usize; 4] = [0, 2, 4, 6];
 const BOTTOM: usize = LEVELS - 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,24 +30,26 @@ pub(super) enum Step {
     Move { from: usize, to: usize },
 }
 
-/// What to do next, until there is nothing to do: by how many runs lie on each level.
-pub(super) fn next(runs: &[usize; LEVELS]) -> Option<Step> {
-    // The oldest first, which makes room for the others.
-    for level in GENERATIONS.into_iter().rev() {
-        let most = match level {
-            0 => TABLES_MAX,
-            BOTTOM => BOTTOM_RUNS_MAX,
-            _ => RUNS_MAX,
-        };
-        if level > 0 && runs[level - 1] > 0 {
-            return Some(Step::Move { from: level - 1, to: level });
-        }
-        if runs[level] >= most {
-            let to = if level == BOTTOM { level } else { level + 1 };
-            return Some(Step::Merge { from: level, to });
-        }
+/// What to do next with tables and the runs made of them, until there is nothing to do: by how
+/// many runs lie on each level. These merges are over in seconds, so that tables never pile up.
+pub(super) fn shallow(runs: &[usize; LEVELS]) -> Option<Step> {
+    // The older ones first, which makes room for the others.
+    generation(2, RUNS_MAX, runs).or_else(|| generation(0, TABLES_MAX, runs))
+}
+
+/// The same for what is below. These merges may take minutes and have a thread of their own: no
+/// level belongs to both.
+pub(super) fn deep(runs: &[usize; LEVELS]) -> Option<Step> {
+    let bottom = Step::Merge { from: BOTTOM, to: BOTTOM };
+    let is_full = runs[BOTTOM] >= BOTTOM_RUNS_MAX;
+    is_full.then_some(bottom).or_else(|| generation(4, RUNS_MAX, runs))
+}
+
+fn generation(level: usize, most: usize, runs: &[usize; LEVELS]) -> Option<Step> {
+    if runs[level + 1] > 0 {
+        return Some(Step::Move { from: level + 1, to: level + 2 });
     }
-    None
+    (runs[level] >= most).then_some(Step::Merge { from: level, to: level + 1 })
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ use crate::query::Order;
 /// A group of commits or a page of rows is over within a few of these.
 const FREE_PAUSE: Duration = Duration::from_millis(1);
 const FREE_TRIES: usize = 200;
+/// Tables that were written out and not merged yet. The tree counts them in one byte when it notes
+/// its files.
+const WRITTEN_OUT_MAX: usize = 200;
 
 pub(super) struct Shared {
     pub(super) tree: AnyTree,
@@ -37,11 +40,13 @@ pub(super) struct Shared {
     unseen: Mutex<Vec<Arc<Layers>>>,
     /// Read while files come and go; written by one who needs them to stand still.
     pub(super) files: RwLock<()>,
+    /// Read by who merges parts of the tree; written by who merges the whole of it.
+    pub(super) merging: RwLock<()>,
     /// Why the last try to write a table out failed.
     trouble: Mutex<Option<(io::ErrorKind, String)>>,
     drained: Condvar,
     failure: OnceLock<String>,
-    closing: AtomicBool,
+    closing: Arc<AtomicBool>,
     /// One backup at a time: they share the place they are staged in.
     pub(super) backing_up: Mutex<()>,
     /// One scrub at a time.
@@ -101,7 +106,12 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shared {
-    pub(super) fn new(tree: AnyTree, sequence: SequenceNumberCounter, contents: Contents) -> Self {
+    pub(super) fn new(
+        tree: AnyTree,
+        sequence: SequenceNumberCounter,
+        contents: Contents,
+        closing: Arc<AtomicBool>,
+    ) -> Self {
         let files = Arc::new(Files::of(&tree, &Files::default()));
         let layers = Layers { tables: vec![Arc::default()], files };
         let views =
@@ -116,10 +126,11 @@ impl Shared {
             views: Mutex::new(views),
             unseen: Mutex::default(),
             files: RwLock::default(),
+            merging: RwLock::default(),
             trouble: Mutex::default(),
             drained: Condvar::new(),
             failure: OnceLock::new(),
-            closing: AtomicBool::new(false),
+            closing,
             backing_up: Mutex::default(),
             scrubbing: Mutex::default(),
             entries: Mutex::default(),
@@ -201,6 +212,9 @@ impl Shared {
 
     /// Tells whether there was a full table.
     fn flush_oldest(&self) -> lsm_tree::Result<bool> {
+        if self.tree.current_version().l0().run_count() >= WRITTEN_OUT_MAX {
+            return Err(io::Error::other("too many tables wait to be merged").into());
+        }
         let oldest = match &lock(&self.views).layers.tables[..] {
             [_, .., oldest] => oldest.clone(),
             _ => return Ok(false),

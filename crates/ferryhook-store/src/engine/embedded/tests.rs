@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use ferryhook_core::Timestamp;
 use ferryhook_core::env::ManualClock;
@@ -18,6 +18,7 @@ mod backups;
 mod changes;
 mod damage;
 mod markers;
+mod merging;
 mod reads;
 mod scrub;
 mod space;

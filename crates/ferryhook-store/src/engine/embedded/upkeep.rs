@@ -6,7 +6,8 @@
 //! expired is deleted, one that is mostly dead has its living content written anew. None of this
 //! is ever waited for by a commit, except when memory for tables runs out.
 
-use std::sync::atomic::Ordering;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -41,6 +42,8 @@ const GRACE_SECONDS: i64 = 60;
 const DEAD_PERCENT: u64 = 40;
 /// The whole tree is compacted when this share of its entries has expired.
 const EXPIRED_PERCENT: u64 = 40;
+/// Or was deleted: who looks for what comes next has to pass all of these, again and again.
+const DELETED_PERCENT: u64 = 10;
 /// Content written anew in one commit.
 const MOVE_AT_ONCE: usize = 64;
 const TABLE_TARGET_BYTES: u64 = 32 * 1024 * 1024;
@@ -85,7 +88,7 @@ fn show(shared: &Shared) -> Result<(), StoreError> {
 }
 
 /// How many runs lie on each level.
-fn runs_of(tree: &AnyTree) -> [usize; merges::LEVELS] {
+pub(super) fn runs_of(tree: &AnyTree) -> [usize; merges::LEVELS] {
     let version = tree.current_version();
     let mut runs = [0; merges::LEVELS];
     for (count, level) in runs.iter_mut().zip(version.iter_levels()) {
@@ -96,7 +99,43 @@ fn runs_of(tree: &AnyTree) -> [usize; merges::LEVELS] {
     runs
 }
 
-fn strategy_of(step: Step) -> Arc<dyn CompactionStrategy> {
+/// Deletions that the files have; each stands for a row or an entry that some file below may have.
+pub(super) fn deletions_in(tree: &AnyTree) -> u64 {
+    tree.current_version().iter_tables().map(|table| table.tombstone_count()).sum()
+}
+
+/// Merges what lies deep, whenever something may have come there. Ends when the upkeep does.
+pub(super) fn merge_depths(shared: &Shared, woken: &Receiver<()>) {
+    while woken.recv().is_ok() {
+        if let Err(error) = merge(shared, merges::deep)
+            && !shared.is_closing()
+        {
+            tracing::error!(%error, "files of the embedded store cannot be merged; trying again later");
+        }
+    }
+}
+
+/// Takes one step after the other until there is none, or the store is closed.
+fn merge(
+    shared: &Shared,
+    next: fn(&[usize; merges::LEVELS]) -> Option<Step>,
+) -> Result<(), StoreError> {
+    let tree = &shared.tree;
+    while !shared.is_closing() {
+        let _files = shared.files.read().unwrap_or_else(PoisonError::into_inner);
+        let _parts = shared.merging.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(step) = next(&runs_of(tree)) else { break };
+        let before = tree.current_version().id();
+        tree.compact(strategy_of(step), shared.oldest_read()).map_err(tree_error)?;
+        if tree.current_version().id() == before {
+            break; // the tree would not, and would not again
+        }
+        show(shared)?;
+    }
+    Ok(())
+}
+
+pub(super) fn strategy_of(step: Step) -> Arc<dyn CompactionStrategy> {
     match step {
         Step::Merge { from, to } => Arc::new(PullDown(from as u8, to as u8)),
         Step::Move { from, to } => Arc::new(MoveDown(from as u8, to as u8)),
@@ -127,6 +166,8 @@ pub(super) struct Upkeep {
     pub(super) faults: Faults,
     /// Whether to do so before anything else.
     pub(super) seal_first: bool,
+    /// Rung when something may have come to where merges take long.
+    pub(super) depths: Sender<()>,
     /// How long a segment stays for who reads the changes.
     pub(super) changes_kept: Duration,
 }
@@ -166,24 +207,17 @@ impl Upkeep {
             if sweep {
                 swept = self.env.elapsed();
             }
-            if let Err(error) = outcome {
+            if let Err(error) = outcome
+                && !self.shared.is_closing()
+            {
                 tracing::error!(%error, "upkeep of the embedded store failed; trying again later");
             }
         }
     }
 
-    /// Merges until there is nothing to do.
     fn compact(&self) -> Result<(), StoreError> {
-        let tree = &self.shared.tree;
-        while let Some(step) = merges::next(&runs_of(tree)) {
-            let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
-            let before = tree.current_version().id();
-            tree.compact(strategy_of(step), self.shared.oldest_read()).map_err(tree_error)?;
-            if tree.current_version().id() == before {
-                return Ok(()); // the tree would not; nothing else has changed
-            }
-            show(&self.shared)?;
-        }
+        merge(&self.shared, merges::shallow)?;
+        let _ = self.depths.send(());
         Ok(())
     }
 
@@ -196,8 +230,10 @@ impl Upkeep {
     fn compact_expired(&self) -> Result<(), StoreError> {
         let now = self.env.now().as_seconds() - GRACE_SECONDS;
         let expired = lock(&self.shared.entries).expired(now);
-        let all = self.shared.approximate_len();
-        if all == 0 || expired * 100 < all * EXPIRED_PERCENT {
+        let (all, deleted) = (self.shared.approximate_len(), deletions_in(&self.shared.tree));
+        let is_worth_it =
+            expired * 100 >= all * EXPIRED_PERCENT || deleted * 100 >= all * DELETED_PERCENT;
+        if !is_worth_it || expired + deleted == 0 {
             return Ok(());
         }
         self.merge_all()?;
@@ -209,6 +245,7 @@ impl Upkeep {
     fn merge_all(&self) -> Result<(), StoreError> {
         self.shared.check()?;
         let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
+        let _whole = self.shared.merging.write().unwrap_or_else(PoisonError::into_inner);
         let oldest = self.shared.oldest_read();
         self.shared.tree.major_compact(TABLE_TARGET_BYTES, oldest).map_err(tree_error)?;
         show(&self.shared)
@@ -361,9 +398,17 @@ impl Upkeep {
 }
 
 /// Drops what has expired while the tree is compacted.
-pub(super) struct Expiry(pub(super) Env);
+pub(super) struct Expiry {
+    pub(super) env: Env,
+    /// A store that is closed does not wait for a merge: the next start clears away what is half
+    /// done.
+    pub(super) closing: Arc<AtomicBool>,
+}
 
-struct Before(i64);
+struct Before {
+    seconds: i64,
+    closing: Arc<AtomicBool>,
+}
 
 impl Factory for Expiry {
     fn name(&self) -> &str {
@@ -371,7 +416,8 @@ impl Factory for Expiry {
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
-        Box::new(Before(self.0.now().as_seconds() - GRACE_SECONDS))
+        let seconds = self.env.now().as_seconds() - GRACE_SECONDS;
+        Box::new(Before { seconds, closing: self.closing.clone() })
     }
 }
 
@@ -379,7 +425,10 @@ impl std::panic::RefUnwindSafe for Expiry {}
 
 impl CompactionFilter for Before {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> lsm_tree::Result<Verdict> {
-        Ok(match codec::has_expired(&item.value()?, self.0) {
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(io::Error::from(io::ErrorKind::Interrupted).into());
+        }
+        Ok(match codec::has_expired(&item.value()?, self.seconds) {
             true => Verdict::Remove,
             false => Verdict::Keep,
         })

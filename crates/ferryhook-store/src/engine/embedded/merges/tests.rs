@@ -8,6 +8,10 @@ struct Tree {
     written: u64,
 }
 
+fn next(runs: &[usize; LEVELS]) -> Option<Step> {
+    shallow(runs).or_else(|| deep(runs))
+}
+
 impl Tree {
     fn runs(&self) -> [usize; LEVELS] {
         self.levels.each_ref().map(Vec::len)
@@ -75,10 +79,22 @@ fn a_table_is_written_again_three_times_until_the_bottom_is_full() {
 fn what_a_crash_left_half_way_goes_on() {
     let half_way = [0, 0, 0, 1, 3, 0, 2];
     assert_eq!(next(&half_way), Some(Step::Move { from: 3, to: 4 }));
-    // As other rules would have left it: everything finds its way.
-    assert_eq!(next(&[8, 1, 1, 0, 1, 1, 1]), Some(Step::Move { from: 5, to: 6 }));
-    assert_eq!(next(&[8, 1, 1, 0, 1, 0, 2]), Some(Step::Move { from: 1, to: 2 }));
-    assert_eq!(next(&[8, 0, 2, 0, 1, 0, 2]), Some(Step::Merge { from: 0, to: 1 }));
+    // As levels of fixed sizes would have left it: everything finds its way.
+    let mut other = Tree { tables: 14, ..Tree::default() };
+    other.levels = [13..14, 12..13, 10..12, 8..10, 6..8, 3..6, 0..3]
+        .map(|run| vec![run.rev().collect::<Vec<u64>>()]);
+    (0..500).for_each(|_| other.grow());
+    other.check();
+}
+
+/// What is merged below does not keep tables from being merged, and the other way round.
+#[test]
+fn neither_waits_for_the_other() {
+    let both = [8, 0, 4, 0, 4, 0, 16];
+    assert_eq!(shallow(&both), Some(Step::Merge { from: 2, to: 3 }));
+    assert_eq!(deep(&both), Some(Step::Merge { from: 6, to: 6 }));
+    // While the runs of level 4 are being merged, the next one comes to lie above them.
+    assert_eq!(shallow(&[0, 0, 0, 1, 4, 0, 0]), Some(Step::Move { from: 3, to: 4 }));
 }
 
 #[test]

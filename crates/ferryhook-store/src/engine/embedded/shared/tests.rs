@@ -15,7 +15,7 @@ fn waiting() -> (tempfile::TempDir, Shared) {
         SequenceNumberCounter::default(),
     );
     let contents = Contents::new(directory.path());
-    let shared = Shared::new(tree.open().unwrap(), sequence, contents);
+    let shared = Shared::new(tree.open().unwrap(), sequence, contents, Arc::default());
     for key in [b"\x11one", b"\x11two"] {
         let (key, sequence) = (key.into(), shared.sequence.next());
         shared.table().add(vec![Version { key, value: Some("value".into()), sequence }]);

@@ -238,7 +238,7 @@ async fn a_directory_of_the_version_before_begins_its_changes_now() {
     let format = bench.config.directory.join("FORMAT");
     std::fs::write(&format, "ferryhook-data 1\n").unwrap();
     drop(bench.open());
-    assert_eq!(std::fs::read_to_string(format).unwrap(), "ferryhook-data 2\n");
+    assert_eq!(std::fs::read_to_string(format).unwrap(), "ferryhook-data 3\n");
 }
 
 /// Small ops that carry large bodies: a page has as many as it can hold, and none is left out.

@@ -161,9 +161,9 @@ fn a_missing_directory_is_refused_unless_it_may_be_made() {
 fn a_directory_of_a_newer_version_is_refused() {
     let bench = Bench::new();
     drop(bench.open());
-    std::fs::write(bench.config.directory.join("FORMAT"), "ferryhook-data 3\n").unwrap();
+    std::fs::write(bench.config.directory.join("FORMAT"), "ferryhook-data 4\n").unwrap();
     let error = bench.try_open().unwrap_err();
-    assert!(error.to_string().contains("written by a newer Ferryhook (format 3"), "{error}");
+    assert!(error.to_string().contains("written by a newer Ferryhook (format 4"), "{error}");
 }
 
 #[test]
