@@ -1,5 +1,8 @@
 .PHONY: help run test soak fuzz bench
 
+# Tests of the whole server mostly wait for it.
+TEST_THREADS := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -10,7 +13,7 @@ test: ## Everything a change must pass; installs and starts the servers it needs
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	scripts/check-dependencies
-	scripts/with-servers cargo test --workspace --all-features
+	RUST_TEST_THREADS=$(TEST_THREADS) scripts/with-servers cargo test --workspace --all-features
 	cargo test -p ferryhook --test it schema # as `make run` builds it: no feature
 
 soak: ## Kills the store 300 times and the server 200 times; cuts a reader off for a minute

@@ -96,7 +96,7 @@ fn a_directory_of_a_newer_version_is_refused() {
     let output = run(&folder, &["serve", "--listen", "127.0.0.1:0"], &[]);
     insta::assert_snapshot!(show(&output), @r"
     exit 1
-    ferryhook: ./ferryhook-data was written by a newer Ferryhook (format 1000, this one reads 2): upgrade, or restore a backup
+    ferryhook: ./ferryhook-data was written by a newer Ferryhook (format 1000, this one reads 3): upgrade, or restore a backup
     ");
 }
 

@@ -108,7 +108,8 @@ async fn every_generation_tells_the_same_as_none() {
     reason = "nobody merges meanwhile"
 )]
 async fn tables_that_nobody_merges_stop_commits_before_they_are_too_many() {
-    let bench = Bench::new();
+    let mut bench = Bench::new();
+    bench.config.table_bytes_max = 4 * 1024;
     let engine = bench.open();
     let merging = engine.shared.merging.write().unwrap();
     let mut refused = None;
