@@ -30,6 +30,7 @@
 pub mod env;
 pub mod id;
 pub mod limits;
+pub mod quick;
 pub mod sliding;
 pub mod time;
 

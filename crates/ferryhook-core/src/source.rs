@@ -70,9 +70,9 @@ impl Source {
     }
 
     /// Whether it is there without anybody having asked for it: only Ferryhook itself brings events
-    /// to it.
+    /// to it. The one it speaks through is of this type too.
     pub fn is_built_in(&self) -> bool {
-        self.is_own() || self.connection_type == ConnectionType::Trigger
+        self.connection_type == ConnectionType::Trigger
     }
 
     /// Whether Ferryhook speaks through it.

@@ -7,6 +7,7 @@ mod span;
 
 use std::time::Duration;
 
+use bytes::BytesMut;
 use ferryhook_core::connection::Method as Configured;
 use ferryhook_core::delivery::Outcome;
 use ferryhook_core::hops::Hops;
@@ -225,14 +226,37 @@ fn headers(
         user_agent: USER_AGENT,
     };
     let mut headers = HeaderMap::with_capacity(event.headers.len() + 16);
+    // One piece of memory for all values: to copy them is to count.
+    let mut values = BytesMut::with_capacity(VALUES_BYTES);
     outgoing::headers(&leaving, |name, value| {
+        values.extend_from_slice(value.as_bytes());
+        let value = HeaderValue::from_maybe_shared(values.split().freeze());
         // What does not parse was refused before; this only keeps a mistake from being sent.
-        let name = HeaderName::from_bytes(name.as_bytes());
-        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
+        if let (Some(name), Ok(value)) = (name_of(name), value) {
             headers.append(name, value);
         }
     });
     headers
+}
+
+/// What the values of an event without headers of its own come to, and some more.
+const VALUES_BYTES: usize = 512;
+
+/// Our own names, which need not be parsed.
+static OWN_NAMES: [HeaderName; 8] = [
+    HeaderName::from_static(outgoing::EVENT_ID),
+    HeaderName::from_static(outgoing::TIMESTAMP),
+    HeaderName::from_static(outgoing::SIGNATURE),
+    HeaderName::from_static(outgoing::ATTEMPT),
+    HeaderName::from_static(outgoing::STANDARD_ID),
+    HeaderName::from_static(outgoing::STANDARD_TIMESTAMP),
+    HeaderName::from_static(outgoing::STANDARD_SIGNATURE),
+    HeaderName::from_static(ferryhook_core::hops::HEADER),
+];
+
+fn name_of(name: &str) -> Option<HeaderName> {
+    let own = OWN_NAMES.iter().find(|own| own.as_str() == name);
+    own.cloned().or_else(|| HeaderName::from_bytes(name.as_bytes()).ok())
 }
 
 #[cfg(test)]

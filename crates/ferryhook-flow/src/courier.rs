@@ -15,7 +15,6 @@ mod queue;
 mod rehearse;
 mod settle;
 
-use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -27,6 +26,7 @@ use ferryhook_core::event::Status;
 use ferryhook_core::event_type::Mode;
 use ferryhook_core::event_type::declared::Mismatch;
 use ferryhook_core::operational::Quota;
+use ferryhook_core::quick::QuickSet;
 use ferryhook_core::{Account, Env, Event, Id, Source, Timestamp, delivery};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound};
@@ -101,9 +101,9 @@ pub(crate) struct Inner {
     /// Somebody has asked for an erasure.
     pub(crate) erasures: Notify,
     /// Events that are gone from the store while something of them may still wait in memory.
-    erased: Mutex<HashSet<Id<Event>>>,
+    erased: Mutex<QuickSet<Id<Event>>>,
     /// Events in memory that the store still calls pending.
-    taken: Mutex<HashSet<Id<Event>>>,
+    taken: Mutex<QuickSet<Id<Event>>>,
     gate: Mutex<Gate>,
     /// Held by whoever brings older events into the lanes: two at once would get them out of
     /// order.

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ferryhook_core::quick::QuickMap;
 use ferryhook_core::{Account, Connection, Delivery, Event, Id, Source, Timestamp, delivery};
 use ferryhook_store::Stored;
 
@@ -122,12 +123,12 @@ struct Destination {
 
 #[derive(Debug)]
 pub(crate) struct Lanes {
-    lanes: HashMap<LaneId, Lane>,
-    destinations: HashMap<Id<Connection>, Destination>,
+    lanes: QuickMap<LaneId, Lane>,
+    destinations: QuickMap<Id<Connection>, Destination>,
     turns: Turns,
     timers: BTreeSet<(Duration, LaneId)>,
     slots: usize,
-    running: HashMap<Id<Account>, usize>,
+    running: QuickMap<Id<Account>, usize>,
     /// Bytes of events that wait in memory.
     bytes: usize,
     started: bool,
@@ -137,12 +138,12 @@ pub(crate) struct Lanes {
 impl Lanes {
     pub(crate) fn new() -> Self {
         Self {
-            lanes: HashMap::new(),
-            destinations: HashMap::new(),
+            lanes: QuickMap::default(),
+            destinations: QuickMap::default(),
             turns: Turns::default(),
             timers: BTreeSet::new(),
             slots: limits::SLOTS_MAX,
-            running: HashMap::new(),
+            running: QuickMap::default(),
             bytes: 0,
             started: false,
             stopped: false,

@@ -1,7 +1,9 @@
 //! State that many requests touch at once, behind many small locks.
 
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, Hash};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ferryhook_core::quick::RandomState;
 
 pub(crate) const SHARDS: usize = 16;
 
@@ -14,7 +16,7 @@ pub(crate) struct Shards<T> {
 
 impl<T: Default> Default for Shards<T> {
     fn default() -> Self {
-        Self { hasher: RandomState::new(), shards: std::array::from_fn(|_| Mutex::default()) }
+        Self { hasher: RandomState::default(), shards: std::array::from_fn(|_| Mutex::default()) }
     }
 }
 

@@ -20,6 +20,7 @@ use std::time::Duration;
 use ferryhook_core::alert::{Outcome, Settings, Watch};
 use ferryhook_core::delivery::{Consequence, Next, State};
 use ferryhook_core::operational::Operational;
+use ferryhook_core::quick::QuickMap;
 use ferryhook_core::{Account, Alert, Connection, Delivery, Hook, Id, Source, User};
 use ferryhook_store::Stored;
 use tokio::sync::Notify;
@@ -74,7 +75,7 @@ pub(crate) struct Call {
 pub(crate) struct Signals {
     queue: Mutex<VecDeque<Report>>,
     bell: Notify,
-    known: Mutex<HashMap<Id<Connection>, Known>>,
+    known: Mutex<QuickMap<Id<Connection>, Known>>,
     settings: Mutex<HashMap<Id<Account>, (Duration, Settings)>>,
     calls: Mutex<HashMap<Id<Hook>, Calls>>,
     letters: OnceLock<Bell>,

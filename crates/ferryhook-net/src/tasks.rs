@@ -63,11 +63,12 @@ impl Tasks {
     pub fn spawn(&self, name: &'static str, work: impl Future<Output = ()> + Send + 'static) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         while running.try_join_next().is_some() {} // forget those that are done
-        let told = async move {
-            if AssertUnwindSafe(work).catch_unwind().await.is_err() {
+        // Not a block with an `await`: that would have room for the work twice, and move it.
+        let told = AssertUnwindSafe(work).catch_unwind().map(move |ended| {
+            if ended.is_err() {
                 tracing::error!(task = name, "a task panicked");
             }
-        };
+        });
         match &self.runtime {
             Some(runtime) => running.spawn_on(told, runtime),
             None => running.spawn(told),

@@ -59,7 +59,11 @@ impl Courier {
             self.count(hand.event(), &next, attempt);
         }
         let Some(Some(settled)) = written else { return Left::Unknown };
-        self.follow(of, hand.event(), consequence, (made.as_ref(), signal.as_ref())).await;
+        if consequence != Consequence::Nothing {
+            // Boxed: it is large and seldom needed, and every delivery would have room for it.
+            let event = hand.event();
+            Box::pin(self.follow(of, event, consequence, (made.as_ref(), signal.as_ref()))).await;
+        }
         if let Some(signal) = signal {
             self.heed(signal);
         }

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ferryhook_core::quick::QuickSet;
 use ferryhook_core::{Account, Event, Id, Source, Timestamp};
 
 use super::breaker::Breaker;
@@ -27,9 +28,9 @@ pub(super) struct Lane {
     fresh_is_next: bool,
     /// Every event that is in a queue, being sent, being settled or being stored: the store may
     /// have it, and it must not be read again.
-    in_hand: HashSet<Id<Event>>,
+    in_hand: QuickSet<Id<Event>>,
     /// Those of them that have begun again in the store, which is not known here yet.
-    renewed: HashSet<Id<Event>>,
+    renewed: QuickSet<Id<Event>>,
     /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
     spilling: BTreeSet<Id<Event>>,
     running: usize,
@@ -58,7 +59,7 @@ struct Backlog {
     /// Became known while a page was being read: when it is due and where in the queue it lies.
     meanwhile: Option<(Timestamp, Timestamp)>,
     /// Left our hands while a page was being read, which may show them as they were before.
-    gone_meanwhile: HashSet<Id<Event>>,
+    gone_meanwhile: QuickSet<Id<Event>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,8 +90,8 @@ impl Lane {
             fresh: VecDeque::new(),
             stored: VecDeque::new(),
             fresh_is_next: true,
-            in_hand: HashSet::new(),
-            renewed: HashSet::new(),
+            in_hand: QuickSet::default(),
+            renewed: QuickSet::default(),
             spilling: BTreeSet::new(),
             running: 0,
             running_keys: HashSet::new(),
@@ -101,7 +102,7 @@ impl Lane {
                 reading: false,
                 since: None,
                 meanwhile: None,
-                gone_meanwhile: HashSet::new(),
+                gone_meanwhile: QuickSet::default(),
             },
             width: Width::new(),
             breaker: Breaker::new(),

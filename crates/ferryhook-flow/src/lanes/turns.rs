@@ -4,9 +4,10 @@
 //! Only lanes that may have something to do are in here. A turn costs by the size of what is sent,
 //! so that large bodies do not buy an account more than its share.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::hash::Hash;
 
+use ferryhook_core::quick::QuickMap;
 use ferryhook_core::{Account, Id, Source};
 
 use super::LaneId;
@@ -26,7 +27,7 @@ type Sources = Ring<Id<Source>, Ring<LaneId, ()>>;
 #[derive(Debug)]
 struct Ring<K, V> {
     order: VecDeque<K>,
-    members: HashMap<K, Member<V>>,
+    members: QuickMap<K, Member<V>>,
 }
 
 #[derive(Debug, Default)]
@@ -37,7 +38,7 @@ struct Member<V> {
 
 impl<K, V> Default for Ring<K, V> {
     fn default() -> Self {
-        Self { order: VecDeque::new(), members: HashMap::new() }
+        Self { order: VecDeque::new(), members: QuickMap::default() }
     }
 }
 

@@ -1,11 +1,12 @@
 //! The maps behind [`Routes`](super::Routes): many small locks, each held for one lookup.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use ferryhook_core::quick::{QuickMap, RandomState};
 use ferryhook_core::{Account, Id, Source};
 
 use super::{Route, limits};
@@ -23,8 +24,8 @@ pub(super) struct Cache {
 
 #[derive(Debug, Default)]
 struct Shard {
-    routes: HashMap<Id<Source>, Kept>,
-    /// Until when an id is known to name nothing.
+    routes: QuickMap<Id<Source>, Kept>,
+    /// Until when an id is known to name nothing. Strangers choose these.
     unknown: HashMap<Id<Source>, Duration>,
 }
 
@@ -49,7 +50,7 @@ pub(super) enum Found {
 impl Default for Cache {
     fn default() -> Self {
         let shards = std::array::from_fn(|_| RwLock::default());
-        Self { hasher: RandomState::new(), shards }
+        Self { hasher: RandomState::default(), shards }
     }
 }
 

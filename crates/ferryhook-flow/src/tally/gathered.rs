@@ -1,8 +1,8 @@
 //! What was counted since the last flush, as it is told: by account, source and connection.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 
+use ferryhook_core::quick::QuickMap;
 use ferryhook_core::rollup::{Counts, Interval};
 use ferryhook_core::{Account, Connection, Event, Id, Source, Timestamp, User};
 
@@ -12,11 +12,11 @@ use crate::shards::SHARDS;
 
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    pub(super) accounts: HashMap<Id<Account>, OfAccount>,
-    pub(super) sources: HashMap<Id<Source>, OfSource>,
-    pub(super) connections: HashMap<Id<Connection>, OfConnection>,
+    pub(super) accounts: QuickMap<Id<Account>, OfAccount>,
+    pub(super) sources: QuickMap<Id<Source>, OfSource>,
+    pub(super) connections: QuickMap<Id<Connection>, OfConnection>,
     /// By the event that came first.
-    pub(super) copies: HashMap<(Id<Source>, Id<Event>), u32>,
+    pub(super) copies: QuickMap<(Id<Source>, Id<Event>), u32>,
 }
 
 #[derive(Debug, Default)]
@@ -210,7 +210,7 @@ fn count_arrival(counts: &mut Counts, bytes: usize, is_filtered: bool) {
 
 /// A store that is away for long must not fill the memory: then some go uncounted.
 fn entry<K: Hash + Eq, V>(
-    counts: &mut HashMap<K, V>,
+    counts: &mut QuickMap<K, V>,
     key: K,
     begin: impl FnOnce() -> V,
 ) -> Option<&mut V> {

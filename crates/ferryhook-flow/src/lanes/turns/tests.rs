@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use ferryhook_core::{Env, delivery};
 
 use super::*;
