@@ -15,6 +15,7 @@ const LOOPS: &str = include_str!("loops.txt");
 /// Of processor time, for what overstays between two looks at the clock. In a build for
 /// development, on a machine that does other things as well.
 const LONGEST: Duration = Duration::from_secs(2);
+const TRIES: usize = 3;
 
 /// What has to come of it, and the script.
 fn scripts() -> impl Iterator<Item = (Vec<&'static str>, String)> {
@@ -59,6 +60,22 @@ fn spent() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
+/// Whether a script ends in one of these ways and in time; else how it did. A machine that is
+/// taken away for a moment counts that as the script's time, so the script may try again.
+fn ended(code: &str, event: &Event, kinds: &[&str]) -> Result<(), String> {
+    let mut how = String::new();
+    for _ in 0..TRIES {
+        let before = spent();
+        let (kind, message) = what_comes_of(code, event);
+        let took = spent() - before;
+        if kinds.contains(&kind) && took <= LONGEST {
+            return Ok(());
+        }
+        how = format!("{kind} in {took:?} ({message})");
+    }
+    Err(how)
+}
+
 #[test]
 fn every_script_ends_as_what_it_is() {
     let event = Event { payload: None, ..samples::event() };
@@ -67,12 +84,8 @@ fn every_script_ends_as_what_it_is() {
     let mut count = 0;
     for (kinds, code) in scripts() {
         count += 1;
-        let before = spent();
-        let (kind, message) = what_comes_of(&code, &event);
-        let took = spent() - before;
-        if !kinds.contains(&kind) || took > LONGEST {
-            wrong.push(format!("{kind} in {took:?}, not {kinds:?}: {code}\n    {message}"));
-        }
+        let ended = ended(&code, &event, &kinds);
+        wrong.extend(ended.err().map(|how| format!("{how}, not {kinds:?}: {code}")));
         assert_eq!(what_comes_of(good, &event).0, "ok", "after {code}");
     }
     assert!(count >= 200, "{count} scripts");
@@ -89,12 +102,8 @@ fn every_loop_of_expensive_steps_ends() {
         let code = format!(
             "function transform() {{ const N = 1 << 21; {first}; for (;;) {{ {again} }} }}"
         );
-        let before = spent();
-        let (kind, message) = what_comes_of(&code, &event);
-        let took = spent() - before;
-        if !["time", "memory", "thrown"].contains(&kind) || took > LONGEST {
-            wrong.push(format!("{kind} in {took:?}: {line}\n    {message}"));
-        }
+        let ended = ended(&code, &event, &["time", "memory", "thrown"]);
+        wrong.extend(ended.err().map(|how| format!("{how}: {line}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
