@@ -516,11 +516,18 @@ impl Inner {
         F: Future<Output = Result<T, StoreError>>,
     {
         match step().await {
-            Ok(done) => return Some(done),
+            Ok(done) => Some(done),
             Err(error) => {
                 tracing::warn!(%error, "the store does not take an outcome; asking again");
+                Box::pin(self.ask_again(step)).await
             }
         }
+    }
+
+    async fn ask_again<T, F>(&self, mut step: impl FnMut() -> F) -> Option<T>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
         let mut pause = limits::STORE_PAUSE_FIRST;
         let mut stopping = pin!(self.tasks.stopping().fuse());
         let mut tries_left = None;

@@ -3,6 +3,9 @@
 //! The store does not have that plan yet. It gets it together with the first outcome, so that an
 //! event which is delivered at once costs one commit and not three. Until then the event is marked
 //! as pending there, and a crash only means that someone else plans it again.
+//!
+//! What hardly ever happens is boxed, here and in the courier: a delivery's task has room for all
+//! that it may wait for, and is moved when it begins and ends.
 
 use ferryhook_core::event::Standing;
 use ferryhook_core::{Attempt, Delivery, Event, Timestamp};
@@ -81,7 +84,9 @@ impl Parcel {
             }
             let deliveries = book.deliveries.clone();
             match book.write_first(store, &self.event, deliveries, None, now).await {
-                Err(error) if error.is_refused() => book.catch_up(store, &self.event).await?,
+                Err(error) if error.is_refused() => {
+                    Box::pin(book.catch_up(store, &self.event)).await?
+                }
                 other => return other,
             }
         }
@@ -107,10 +112,15 @@ impl Parcel {
             all[place] = next.clone();
             let written = match &book.revisions {
                 None => book.write_first(store, &self.event, all, attempt, now).await,
-                Some(_) => book.write_again(store, &self.event, (place, all), attempt, now).await,
+                Some(_) => {
+                    let (event, of) = (&self.event, (place, all));
+                    Box::pin(book.write_again(store, event, of, attempt, now)).await
+                }
             };
             match written {
-                Err(error) if error.is_refused() => book.catch_up(store, &self.event).await?,
+                Err(error) if error.is_refused() => {
+                    Box::pin(book.catch_up(store, &self.event)).await?
+                }
                 other => return other,
             }
             if book.deliveries[place] == *next {

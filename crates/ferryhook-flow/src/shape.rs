@@ -4,7 +4,8 @@
 //! mended counts for what already waits. The answer depends on event and rules alone, so asking
 //! twice comes to the same. It sends nothing and stores nothing.
 
-use std::panic::AssertUnwindSafe;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ferryhook_core::Event;
 use ferryhook_core::connection::PipelineOrder;
@@ -30,12 +31,21 @@ pub(crate) enum Shape {
 
 /// Rules that crash have failed, and cost nobody but their own event anything.
 pub(crate) async fn shape(event: &Event, way: &Way, scripts: &Scripts) -> Shape {
-    survived(async { finished(event, way, transformed(event, way, scripts).await) }).await
+    match way.transform() {
+        Ok(None) => {
+            let shaped = catch_unwind(AssertUnwindSafe(|| finished(event, way, None)));
+            shaped.unwrap_or_else(crashed)
+        }
+        _ => survived(async { finished(event, way, transformed(event, way, scripts).await) }).await,
+    }
 }
 
 async fn survived(shaping: impl Future<Output = Shape>) -> Shape {
-    let crashed = |_| Shape::Failed("the connection's rules crashed on our side".to_owned());
-    AssertUnwindSafe(shaping).catch_unwind().await.unwrap_or_else(crashed)
+    Box::pin(AssertUnwindSafe(shaping).catch_unwind()).await.unwrap_or_else(crashed)
+}
+
+fn crashed(_: Box<dyn Any + Send>) -> Shape {
+    Shape::Failed("the connection's rules crashed on our side".to_owned())
 }
 
 /// What it comes to when the transform has had its turn.

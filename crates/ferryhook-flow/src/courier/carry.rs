@@ -140,19 +140,21 @@ impl Courier {
                 let delivery = parcel.delivery(place).await?;
                 Some(Hand::Fresh { parcel, place, delivery: Box::new(delivery) })
             }
-            Piece::Stored(delivery) => {
-                let delivery = match self.0.shared {
-                    true => Box::new(self.lease(&delivery).await?),
-                    false => delivery,
-                };
-                let found = self.0.until_stored(|| self.0.find_event(&delivery)).await?;
-                let Some(event) = found else {
-                    self.withdraw(&delivery).await;
-                    return None;
-                };
-                Some(Hand::Stored { event: Box::new(event), delivery })
-            }
+            Piece::Stored(delivery) => Box::pin(self.pick_up_stored(delivery)).await,
         }
+    }
+
+    async fn pick_up_stored(&self, delivery: Box<Stored<Delivery>>) -> Option<Hand> {
+        let delivery = match self.0.shared {
+            true => Box::new(self.lease(&delivery).await?),
+            false => delivery,
+        };
+        let found = self.0.until_stored(|| self.0.find_event(&delivery)).await?;
+        let Some(event) = found else {
+            self.withdraw(&delivery).await;
+            return None;
+        };
+        Some(Hand::Stored { event: Box::new(event), delivery })
     }
 
     /// Takes it for as long as an attempt can last. `None` when another process has it.
@@ -234,7 +236,8 @@ impl Courier {
         };
         if way.connection.is_listened_to() {
             let session = inner.listeners.of(way.connection.id)?;
-            return attempt::listened(&means, event, delivery, way, &session).await;
+            let listened = attempt::listened(&means, event, delivery, way, &session);
+            return Box::pin(listened).await;
         }
         let shown = match credentials::show(way, &inner.tokens).await {
             Ok(shown) => shown,

@@ -87,12 +87,12 @@ impl Inner {
                 }
             }
             Hand::Stored { event, delivery } => {
-                self.write_stored(event, delivery, next, attempt).await?
+                Box::pin(self.write_stored(event, delivery, next, attempt)).await?
             }
         };
         match settled {
             Some(settled) => Ok(Some(settled)),
-            None => self.write_over(hand.event(), next, attempt).await,
+            None => Box::pin(self.write_over(hand.event(), next, attempt)).await,
         }
     }
 
