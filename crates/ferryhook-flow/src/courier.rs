@@ -32,6 +32,7 @@ use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound};
 use ferryhook_store::{Store, StoreError, Stored};
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, broadcast};
 
 use crate::credentials::Tokens;
@@ -96,6 +97,8 @@ pub(crate) struct Inner {
     lanes: Mutex<Watched>,
     /// Something is due earlier than the watch knows.
     bell: Notify,
+    /// A lane that was crowded has room again.
+    room: Arc<Notify>,
     /// Somebody has asked for a replay of many events.
     pub(crate) replays: Notify,
     /// Somebody has asked for an erasure.
@@ -144,6 +147,7 @@ impl Courier {
             tasks,
             lanes: Mutex::new(Watched { lanes: Lanes::new(), until: None }),
             bell: Notify::new(),
+            room: Arc::default(),
             replays: Notify::new(),
             erasures: Notify::new(),
             erased: Mutex::default(),
@@ -377,7 +381,12 @@ impl Courier {
                 }
                 return;
             };
+            let makes_room =
+                matches!(&step, Step::Send(of, _) if watched.lanes.has_just_room(of.id));
             drop(watched);
+            if makes_room {
+                self.0.room.notify_waiters();
+            }
             let courier = self.clone();
             match step {
                 Step::Send(of, work) => {
@@ -436,10 +445,13 @@ impl HandOver for Courier {
         }
     }
 
-    fn is_crowded(&self, route: &Route) -> bool {
+    fn crowd(&self, route: &Route) -> Option<BoxFuture<'static, ()>> {
         let watched = self.0.lanes();
         let live = |connection| LaneId { connection, lane: delivery::Lane::Live };
-        route.ways.iter().any(|way| watched.lanes.is_crowded(live(way.connection.id)))
+        let mut lanes = route.ways.iter().map(|way| live(way.connection.id));
+        // As long as the lanes are locked nobody makes room, and tells it to those before us.
+        let is_crowded = lanes.any(|lane| watched.lanes.is_crowded(lane));
+        is_crowded.then(|| self.0.room.clone().notified_owned().boxed())
     }
 
     fn heard(&self, event: &Event, route: &Route, is_duplicate: bool) {

@@ -80,9 +80,10 @@ pub use reverify::NotVerified;
 pub trait HandOver: Send + Sync {
     fn take(&self, event: Stored<Event>, route: Arc<Route>);
 
-    /// Whether deliveries of this route are under way and more wait than is good.
-    fn is_crowded(&self, _route: &Route) -> bool {
-        false
+    /// Where more of this route waits than is good although its destinations are quick: ends when
+    /// there is room again.
+    fn crowd(&self, _route: &Route) -> Option<BoxFuture<'static, ()>> {
+        None
     }
 
     /// Told of every event first, copies and those that nobody takes included.
@@ -345,14 +346,11 @@ impl Door {
         Ok(taken(route, told))
     }
 
-    /// Where deliveries fall behind because the machine is busy, answers wait for their turn. A
-    /// destination that is slow by itself delays nobody: then there is nothing else to run.
+    /// Where deliveries fall behind because the machine is busy, answers wait for them a little. A
+    /// destination that is slow by itself delays nobody.
     async fn let_others_go_first(&self, route: &Route) {
-        for _ in 0..crate::limits::PATIENCE {
-            if !self.hand_over.is_crowded(route) {
-                return;
-            }
-            tokio::task::yield_now().await;
+        if let Some(room) = self.hand_over.crowd(route) {
+            let _ = tokio::time::timeout(crate::limits::PATIENCE, room).await;
         }
     }
 

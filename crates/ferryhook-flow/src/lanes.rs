@@ -8,6 +8,7 @@
 mod breaker;
 mod lane;
 mod pace;
+mod speed;
 mod turns;
 mod width;
 
@@ -206,6 +207,11 @@ impl Lanes {
 
     pub(crate) fn is_crowded(&self, id: LaneId) -> bool {
         self.lanes.get(&id).is_some_and(Lane::is_crowded)
+    }
+
+    /// Whether it has just become so few that those who wait for room may go on.
+    pub(crate) fn has_just_room(&self, id: LaneId) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| lane.waiting() == limits::CROWDED / 2)
     }
 
     /// Whether anything of this event waits, is sent or is being stored. To know its source saves

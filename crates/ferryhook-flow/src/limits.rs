@@ -17,9 +17,11 @@ pub const REPLAY_CONCURRENCY_MAX: usize = 8;
 /// beyond is planned in the store and read again when there is room.
 pub const FRESH_MAX: usize = 4096;
 /// From here on senders are answered a little later, so that deliveries get their share of a busy
-/// machine: how often an answer lets others go first.
+/// machine: when half of those have gone, and at the latest after this.
 pub const CROWDED: usize = 96;
-pub const PATIENCE: usize = 32;
+pub const PATIENCE: Duration = Duration::from_millis(10);
+/// A destination that takes longer for an attempt is slow by itself, and no sender waits for it.
+pub const QUICK: Duration = Duration::from_millis(25);
 pub const FRESH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Events that wait, where order counts, for those before them to be in their lanes.

@@ -13,6 +13,7 @@ use ferryhook_core::{Account, Event, Id, Source, Timestamp};
 
 use super::breaker::Breaker;
 use super::pace::Pace;
+use super::speed::Speed;
 use super::width::Width;
 use super::{Piece, Terms, Work};
 use crate::limits;
@@ -39,6 +40,7 @@ pub(super) struct Lane {
     width: Width,
     breaker: Breaker,
     pace: Pace,
+    speed: Speed,
     pub(super) timer: Option<Duration>,
 }
 
@@ -107,6 +109,7 @@ impl Lane {
             width: Width::new(),
             breaker: Breaker::new(),
             pace: Pace::default(),
+            speed: Speed::default(),
             timer: None,
         };
         lane.set_terms(terms);
@@ -382,6 +385,7 @@ impl Lane {
 
     /// The attempt is over; tells whether the destination rests from now on.
     pub(super) fn attempted(&mut self, felt: Felt, now: Moment) -> bool {
+        self.speed.attempted(self.running, now.passed);
         self.running = self.running.saturating_sub(1);
         let rested = !self.breaker.is_closed();
         match felt {
@@ -468,9 +472,12 @@ impl Lane {
             && self.pace.opens() <= now.passed
     }
 
-    /// Many wait, though the destination takes what it gets.
+    /// Many wait, though the destination takes what it gets, and quickly.
     pub(super) fn is_crowded(&self) -> bool {
-        self.waiting() > limits::CROWDED && self.breaker.is_at_ease() && self.pace.is_free()
+        self.waiting() > limits::CROWDED
+            && self.breaker.is_at_ease()
+            && self.pace.is_free()
+            && self.speed.attempt() <= limits::QUICK
     }
 
     pub(super) fn waiting(&self) -> usize {

@@ -254,3 +254,38 @@ fn nothing_begins_once_it_is_stopped() {
     yard.lanes.stop();
     assert!(yard.next().is_none());
 }
+
+/// Lets everything in a lane go to a destination that takes this long, and tells how many were
+/// waiting whenever there was room again.
+fn rooms(took: Duration) -> (bool, Vec<usize>) {
+    let mut yard = Yard::new();
+    let lane = yard.lane();
+    yard.fill(lane, 200);
+    let mut rooms = Vec::new();
+    let mut was_crowded = false;
+    loop {
+        let mut begun = Vec::new();
+        while let Some(one) = yard.next() {
+            begun.push(one);
+            if yard.lanes.has_just_room(lane.id) {
+                rooms.push(yard.lanes.waiting().0);
+            }
+        }
+        if begun.is_empty() {
+            return (was_crowded, rooms);
+        }
+        let gap = took / u32::try_from(begun.len()).unwrap();
+        for one in begun {
+            yard.pass(gap);
+            yard.end(one, Felt::Well);
+        }
+        was_crowded |= yard.lanes.is_crowded(lane.id);
+    }
+}
+
+#[test]
+fn a_quick_destination_is_crowded_until_half_have_gone_and_a_slow_one_never_is() {
+    let half = limits::CROWDED / 2;
+    assert_eq!(rooms(Duration::from_millis(2)), (true, vec![half]));
+    assert_eq!(rooms(Duration::from_millis(500)), (false, vec![half]));
+}
