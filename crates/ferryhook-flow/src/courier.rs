@@ -97,7 +97,7 @@ pub(crate) struct Inner {
     lanes: Mutex<Watched>,
     /// Something is due earlier than the watch knows.
     bell: Notify,
-    /// A lane that was crowded has room again.
+    /// Some lane has room again, if it had none.
     room: Arc<Notify>,
     /// Somebody has asked for a replay of many events.
     pub(crate) replays: Notify,
@@ -446,11 +446,12 @@ impl HandOver for Courier {
     }
 
     fn crowd(&self, route: &Route) -> Option<BoxFuture<'static, ()>> {
+        let now = self.0.now();
         let watched = self.0.lanes();
         let live = |connection| LaneId { connection, lane: delivery::Lane::Live };
         let mut lanes = route.ways.iter().map(|way| live(way.connection.id));
         // As long as the lanes are locked nobody makes room, and tells it to those before us.
-        let is_crowded = lanes.any(|lane| watched.lanes.is_crowded(lane));
+        let is_crowded = lanes.any(|lane| watched.lanes.is_crowded(lane, now));
         is_crowded.then(|| self.0.room.clone().notified_owned().boxed())
     }
 
@@ -603,3 +604,6 @@ impl fmt::Debug for Courier {
         f.debug_struct("Courier").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

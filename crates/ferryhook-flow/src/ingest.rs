@@ -81,7 +81,7 @@ pub trait HandOver: Send + Sync {
     fn take(&self, event: Stored<Event>, route: Arc<Route>);
 
     /// Where more of this route waits than is good although its destinations are quick: ends when
-    /// there is room again.
+    /// there may be room again.
     fn crowd(&self, _route: &Route) -> Option<BoxFuture<'static, ()>> {
         None
     }
@@ -341,7 +341,9 @@ impl Door {
         }
         let work = self.clone().store(route.clone(), arrivals, now, (place, grant), None);
         let told = adopted::to_its_end(&self.tasks, work).await?;
-        self.let_others_go_first(route).await;
+        if told.iter().any(|told| !told.is_duplicate && told.status == event::Status::Received) {
+            self.let_others_go_first(route).await;
+        }
         self.meters.note_bytes(bytes);
         Ok(taken(route, told))
     }
@@ -349,9 +351,17 @@ impl Door {
     /// Where deliveries fall behind because the machine is busy, answers wait for them a little. A
     /// destination that is slow by itself delays nobody.
     async fn let_others_go_first(&self, route: &Route) {
-        if let Some(room) = self.hand_over.crowd(route) {
-            let _ = tokio::time::timeout(crate::limits::PATIENCE, room).await;
-        }
+        let Some(mut room) = self.hand_over.crowd(route) else { return };
+        let all = async {
+            loop {
+                room.await;
+                match self.hand_over.crowd(route) {
+                    Some(still) => room = still,
+                    None => return,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(crate::limits::PATIENCE, all).await;
     }
 
     fn within_rate(&self, route: &Route) -> Result<(), Refusal> {

@@ -205,8 +205,8 @@ impl Lanes {
         self.poke(of.id, now);
     }
 
-    pub(crate) fn is_crowded(&self, id: LaneId) -> bool {
-        self.lanes.get(&id).is_some_and(Lane::is_crowded)
+    pub(crate) fn is_crowded(&self, id: LaneId, now: Moment) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| lane.is_crowded(now))
     }
 
     /// Whether it has just become so few that those who wait for room may go on.
@@ -335,6 +335,13 @@ impl Lanes {
     pub(crate) fn reserve(&mut self, id: LaneId, now: Moment) -> Duration {
         let Some(to) = self.destinations.get_mut(&id.connection) else { return now.passed };
         to.pace.reserve(now.passed)
+    }
+
+    /// An attempt was answered, or was not, after so long.
+    pub(crate) fn took(&mut self, id: LaneId, time: Duration, now: Moment) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.took(time, now);
+        }
     }
 
     /// The attempt is over, its outcome not yet stored; tells whether the destination rests from

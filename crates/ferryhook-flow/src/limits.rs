@@ -20,8 +20,10 @@ pub const FRESH_MAX: usize = 4096;
 /// machine: when half of those have gone, and at the latest after this.
 pub const CROWDED: usize = 96;
 pub const PATIENCE: Duration = Duration::from_millis(10);
-/// A destination that takes longer for an attempt is slow by itself, and no sender waits for it.
-pub const QUICK: Duration = Duration::from_millis(25);
+/// A destination that takes longer for an attempt is slow by itself, and so is one of which nothing
+/// was heard for longer: no sender waits for it.
+pub const QUICK: Duration = Duration::from_millis(100);
+pub const SILENT: Duration = Duration::from_millis(250);
 pub const FRESH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Events that wait, where order counts, for those before them to be in their lanes.

@@ -254,7 +254,13 @@ impl Courier {
     fn attempted(&self, of: &LaneOf, delivery: &Delivery, way: &Way, made: Made) -> Outcomes {
         let inner = &self.0;
         let now = inner.now();
-        let rests = inner.lanes().lanes.attempted(of.id, made.felt, now);
+        let rests = {
+            let lanes = &mut inner.lanes().lanes;
+            if made.felt != Felt::Nothing {
+                lanes.took(of.id, made.timing.total, now);
+            }
+            lanes.attempted(of.id, made.felt, now)
+        };
         if rests {
             tracing::warn!(connection.id = %of.id.connection, "the destination keeps failing and is given a rest");
         }

@@ -385,7 +385,6 @@ impl Lane {
 
     /// The attempt is over; tells whether the destination rests from now on.
     pub(super) fn attempted(&mut self, felt: Felt, now: Moment) -> bool {
-        self.speed.attempted(self.running, now.passed);
         self.running = self.running.saturating_sub(1);
         let rested = !self.breaker.is_closed();
         match felt {
@@ -472,12 +471,19 @@ impl Lane {
             && self.pace.opens() <= now.passed
     }
 
-    /// Many wait, though the destination takes what it gets, and quickly.
-    pub(super) fn is_crowded(&self) -> bool {
+    /// Many wait, though the destination takes what it gets, and quickly. Where order counts they
+    /// may wait for each other.
+    pub(super) fn is_crowded(&self, now: Moment) -> bool {
         self.waiting() > limits::CROWDED
+            && self.terms.ordering.is_none()
             && self.breaker.is_at_ease()
             && self.pace.is_free()
-            && self.speed.attempt() <= limits::QUICK
+            && self.speed.is_quick(now.passed)
+    }
+
+    /// The destination took so long for an attempt.
+    pub(super) fn took(&mut self, time: Duration, now: Moment) {
+        self.speed.took(time, now.passed);
     }
 
     pub(super) fn waiting(&self) -> usize {

@@ -1,31 +1,30 @@
-//! How long a destination takes for an attempt, as far as its lane can tell: from how many are
-//! under way and how soon after each other they end.
+//! How long a destination takes for an attempt, lately.
 
 use std::time::Duration;
 
-/// One end says little, and nothing after a pause.
-const GAP_MAX: Duration = Duration::from_secs(1);
-const WEIGHT: u32 = 8;
+use crate::limits;
+
+/// One attempt counts for this part of what is known.
+const PART: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Speed {
     ended_at: Option<Duration>,
-    attempt: Duration,
+    average: Duration,
 }
 
 impl Speed {
-    /// One of so many has ended.
-    pub(super) fn attempted(&mut self, running: usize, now: Duration) {
-        if let Some(before) = self.ended_at.replace(now) {
-            let gap = now.saturating_sub(before).min(GAP_MAX);
-            let took = gap * u32::try_from(running).unwrap_or(u32::MAX);
-            self.attempt = (self.attempt * (WEIGHT - 1) + took) / WEIGHT;
-        }
+    pub(super) fn took(&mut self, time: Duration, now: Duration) {
+        self.average = match self.ended_at.replace(now) {
+            None => time,
+            Some(_) => (self.average * (PART - 1) + time) / PART,
+        };
     }
 
-    /// What one takes, lately.
-    pub(super) fn attempt(&self) -> Duration {
-        self.attempt
+    /// Whether it is known to be.
+    pub(super) fn is_quick(&self, now: Duration) -> bool {
+        let is_heard = |at| now.saturating_sub(at) <= limits::SILENT;
+        self.ended_at.is_some_and(is_heard) && self.average <= limits::QUICK
     }
 }
 
@@ -33,28 +32,26 @@ impl Speed {
 mod tests {
     use super::*;
 
-    /// After a thousand ends, so far apart, of attempts that go on beside so many others.
-    fn after(gap: Duration, running: usize) -> Duration {
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn who_was_not_heard_or_not_lately_is_not_known_to_be_quick() {
         let mut speed = Speed::default();
-        (0..1000).for_each(|end| speed.attempted(running, gap * end));
-        speed.attempt()
+        assert!(!speed.is_quick(Duration::ZERO));
+        speed.took(MS, 10 * MS);
+        assert!(speed.is_quick(10 * MS));
+        assert!(speed.is_quick(10 * MS + limits::SILENT));
+        assert!(!speed.is_quick(11 * MS + limits::SILENT));
     }
 
     #[test]
-    fn many_that_end_often_are_as_quick_as_one_that_ends_at_once() {
-        let ms = Duration::from_millis;
-        for (gap, running, took) in [(1, 1, 1), (1, 64, 64), (100, 1, 100), (5, 8, 40)] {
-            let told = after(ms(gap), running);
-            assert!(told <= ms(took) && told > ms(took) * 9 / 10, "{told:?} and not {took} ms");
-        }
-    }
-
-    #[test]
-    fn a_pause_is_soon_forgotten() {
+    fn those_that_end_together_took_no_less_for_it() {
         let mut speed = Speed::default();
-        speed.attempted(1, Duration::ZERO);
-        let morning = Duration::from_secs(60 * 60);
-        (0..50).for_each(|end| speed.attempted(1, morning + Duration::from_millis(end)));
-        assert!(speed.attempt() < Duration::from_millis(5), "{:?}", speed.attempt());
+        (0..64).for_each(|_| speed.took(500 * MS, 500 * MS));
+        assert!(!speed.is_quick(500 * MS));
+        (0..64).for_each(|_| speed.took(MS, 501 * MS));
+        assert!(speed.is_quick(501 * MS));
+        speed.took(400 * MS, 900 * MS);
+        assert!(speed.is_quick(900 * MS), "one alone says little");
     }
 }

@@ -274,12 +274,13 @@ fn rooms(took: Duration) -> (bool, Vec<usize>) {
         if begun.is_empty() {
             return (was_crowded, rooms);
         }
-        let gap = took / u32::try_from(begun.len()).unwrap();
+        was_crowded |= yard.lanes.is_crowded(lane.id, yard.now);
+        yard.pass(took);
         for one in begun {
-            yard.pass(gap);
+            yard.lanes.took(lane.id, took, yard.now);
             yard.end(one, Felt::Well);
+            was_crowded |= yard.lanes.is_crowded(lane.id, yard.now);
         }
-        was_crowded |= yard.lanes.is_crowded(lane.id);
     }
 }
 

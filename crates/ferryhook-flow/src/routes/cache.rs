@@ -1,12 +1,12 @@
 //! The maps behind [`Routes`](super::Routes): many small locks, each held for one lookup.
 
 use std::collections::HashMap;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use ferryhook_core::quick::{QuickMap, RandomState};
+use ferryhook_core::quick::QuickMap;
 use ferryhook_core::{Account, Id, Source};
 
 use super::{Route, limits};
@@ -50,7 +50,7 @@ pub(super) enum Found {
 impl Default for Cache {
     fn default() -> Self {
         let shards = std::array::from_fn(|_| RwLock::default());
-        Self { hasher: RandomState::default(), shards }
+        Self { hasher: RandomState::new(), shards }
     }
 }
 

@@ -3,13 +3,13 @@
 //! Taking and putting back are one short lock each. Nobody watches a line at rest; a sweep now
 //! and then closes those that are dead or too old, so that they do not hold sockets.
 
+use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, Weak};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
 use ferryhook_core::Env;
-use ferryhook_core::quick::QuickMap;
 use tokio::time::sleep;
 
 use super::line::Line;
@@ -55,7 +55,7 @@ impl Ends {
 
 #[derive(Default)]
 struct Resting {
-    by_ends: QuickMap<Ends, Vec<Rested>>,
+    by_ends: HashMap<Ends, Vec<Rested>>,
     count: usize,
 }
 
