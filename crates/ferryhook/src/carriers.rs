@@ -2,7 +2,7 @@
 //!
 //! Not those that answer requests: a backlog that is being delivered is work for every thread there
 //! is, and whoever sends an event meanwhile would wait behind it. The system shares the processors
-//! between the two, and where there is not enough for both, those who answer go first.
+//! between the two.
 
 use std::time::Duration;
 
@@ -10,20 +10,13 @@ use anyhow::Context;
 use ferryhook_net::Tasks;
 use tokio::runtime::{Builder, Runtime};
 
-/// How much less of a processor than those who answer, as `nice` counts it.
-const NICE: i32 = 10;
-
 /// Where nobody ends them they go when it is dropped, and what they do is not waited for.
 #[derive(Debug)]
 pub struct Carriers(Option<Runtime>);
 
 impl Carriers {
     pub fn start() -> anyhow::Result<Self> {
-        let threads = Builder::new_multi_thread()
-            .thread_name("carrier")
-            .on_thread_start(step_back)
-            .enable_all()
-            .build();
+        let threads = Builder::new_multi_thread().thread_name("carrier").enable_all().build();
         Ok(Self(Some(threads.context("cannot start the threads of deliveries")?)))
     }
 
@@ -37,15 +30,6 @@ impl Carriers {
             let ending = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(grace));
             let _ = ending.await; // it fails only by a panic, which is told
         }
-    }
-}
-
-/// On Linux a thread can be nice by itself; elsewhere all of the program would be.
-fn step_back() {
-    if cfg!(target_os = "linux")
-        && let Err(error) = rustix::process::nice(NICE)
-    {
-        tracing::debug!(%error, "deliveries are as urgent as answers");
     }
 }
 

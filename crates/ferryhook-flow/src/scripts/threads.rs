@@ -1,6 +1,6 @@
 //! The threads themselves, and the one that watches them.
 //!
-//! Some are for connections whose runs are quick, and run at the priority of those who send. Who
+//! Some are for connections whose runs are quick, and run at the priority of everything else. Who
 //! overstays there begins anew on one of the other threads, which stand back behind all else.
 
 use std::collections::HashMap;
