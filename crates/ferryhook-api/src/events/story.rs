@@ -3,13 +3,15 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ferryhook_core::{Delivery, Event, Id, limits};
-use ferryhook_store::{Slice, Store, StoreError};
+use ferryhook_store::{Slice, Store, StoreError, Stored};
 
 use super::view::{AttemptLine, DeliveryLine, EventLine, EventStory, HeaderLine};
 use crate::names;
 
 /// Pages of attempts that are shown of one event.
 const ATTEMPT_PAGES_MAX: usize = 10;
+/// Looks at what goes on meanwhile.
+const LOOKS_MAX: usize = 3;
 
 /// With its body, unless that has more bytes than `body_bytes_max`.
 pub async fn tell(
@@ -17,9 +19,7 @@ pub async fn tell(
     event: &Event,
     body_bytes_max: usize,
 ) -> Result<EventStory, StoreError> {
-    let attempts = attempts(store, event.id).await?;
-    let page = Slice::default().limit(limits::PAGE_MAX);
-    let deliveries = store.deliveries().list_by_event(event.id, page).await?.rows;
+    let (attempts, deliveries) = course(store, event.id).await?;
     // In this order, and the event once more: nothing is told of a time before what led to it.
     let now = store.events().find_of(event.source_id, event.received_at, event.id).await?;
     let event = now.as_ref().map_or(event, |now| &now.record);
@@ -51,6 +51,26 @@ pub async fn tell(
         deliveries: deliveries.iter().map(|one| line(one)).collect(),
         attempts,
     })
+}
+
+/// Its attempts and what they came to. An outcome is one commit with its attempt; one that is
+/// written between the two looks has its attempt at the next.
+async fn course(
+    store: &Store,
+    event: Id<Event>,
+) -> Result<(Vec<AttemptLine>, Vec<Stored<Delivery>>), StoreError> {
+    let page = Slice::default().limit(limits::PAGE_MAX);
+    let mut found = attempts(store, event).await?;
+    let mut deliveries = store.deliveries().list_by_event(event, page.clone()).await?.rows;
+    for _ in 1..LOOKS_MAX {
+        let sent = deliveries.iter().filter(|one| one.inbox.is_none());
+        if sent.map(|one| usize::from(one.attempts)).sum::<usize>() <= found.len() {
+            break;
+        }
+        found = attempts(store, event).await?;
+        deliveries = store.deliveries().list_by_event(event, page.clone()).await?.rows;
+    }
+    Ok((found, deliveries))
 }
 
 async fn attempts(store: &Store, event: Id<Event>) -> Result<Vec<AttemptLine>, StoreError> {
