@@ -1,16 +1,32 @@
-//! The memory engine with a hand on it: counts what is asked, can be held up, can be away.
+//! The memory engine with a hand on it: counts what is asked, can be held up, can be away; and a
+//! clock to go with it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ferryhook_core::{Env, Event, Id, samples};
+use ferryhook_core::env::Clock;
+use ferryhook_core::{Env, Event, Id, Timestamp, samples};
 use ferryhook_store::engine::memory::Memory;
 use ferryhook_store::engine::{Answer, Engine, Row};
 use ferryhook_store::{Batch, Durability, Key, Kind, Page, Query, Store, StoreError};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::courier::lock;
+
+/// Runs with tokio's time.
+pub(crate) struct Paused(pub(crate) Instant);
+
+impl Clock for Paused {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_seconds(1_767_225_600) + self.elapsed()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Probe {

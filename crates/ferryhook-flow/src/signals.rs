@@ -106,17 +106,12 @@ impl Courier {
     /// What an attempt means beyond its delivery; mostly nothing.
     pub(crate) fn signal(&self, way: &Way, next: &Next, made: &Made) -> Option<Signal> {
         let connection = &way.connection;
-        let of_ours = connection.source_id == Source::own_id(connection.account_id);
+        let of_ours = || connection.source_id == Source::own_id(connection.account_id);
         let succeeded = matches!(next.delivery.state, State::Delivered { .. });
         let status = made.attempt.status_code;
         if let Some(hook) = way.hook {
+            let of_ours = of_ours();
             return Some(Signal::Called(Call { hook, of_ours, succeeded, status }));
-        }
-        // Whoever listens sees for themselves; of a connection that is paused for it, that is told
-        // instead.
-        let is_seen = of_ours || connection.is_listened_to();
-        if is_seen || next.consequence == Consequence::DisableConnection {
-            return None;
         }
         let outcome = match next.consequence {
             _ if succeeded => Outcome::Delivered,
@@ -124,6 +119,12 @@ impl Courier {
             _ => Outcome::Failed,
         };
         if outcome == Outcome::Delivered && self.is_known_to_work(connection.id) {
+            return None;
+        }
+        // Whoever listens sees for themselves; of a connection that is paused for it, that is told
+        // instead.
+        let is_seen = of_ours() || connection.is_listened_to();
+        if is_seen || next.consequence == Consequence::DisableConnection {
             return None;
         }
         Some(Signal::Outcome(Box::new(Report {

@@ -1,7 +1,7 @@
 //! Senders wait a little where many deliveries wait for a destination that is quick.
 
 use bytes::Bytes;
-use ferryhook_core::env::{Clock, SeededEntropy};
+use ferryhook_core::env::SeededEntropy;
 use ferryhook_core::event::Origin;
 use ferryhook_core::{Connection, Headers, samples};
 use ferryhook_net::client::{Outgoing, Reply, Timing, Unsent};
@@ -11,20 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
-use crate::probe::{Probe, settle_in};
-
-/// Runs with tokio's time.
-struct Paused(Instant);
-
-impl Clock for Paused {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_seconds(1_767_225_600) + self.elapsed()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
-}
+use crate::probe::{Paused, Probe, settle_in};
 
 /// Answers as often as it may, and says that it took so long.
 struct Dock {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use ferryhook_core::connection::{DestinationType, Status as ConnectionStatus};
 use ferryhook_core::delivery::State;
-use ferryhook_core::env::{Clock, SeededEntropy};
+use ferryhook_core::env::SeededEntropy;
 use ferryhook_core::event::Status;
 use ferryhook_core::inbox::{Leased, Replied, Reply, Token, Wanted, own_way};
 use ferryhook_core::trigger::Posted;
@@ -25,21 +25,9 @@ use tokio::time::{Instant, sleep};
 
 use super::*;
 use crate::ingest::{Filed, Settings};
-use crate::probe::{Probe, settle_in};
+use crate::probe::{Paused, Probe, settle_in};
 use crate::scripts::Scripts;
 use crate::{Ingest, Parts, Routes, Tally};
-
-struct Paused(Instant);
-
-impl Clock for Paused {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_seconds(1_767_225_600) + self.elapsed()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
-}
 
 /// A destination that takes everything, after a while.
 struct Slow;

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use ferryhook_core::env::{Clock, SeededEntropy};
+use ferryhook_core::env::SeededEntropy;
 use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::member::Role;
 use ferryhook_core::operational::Quota;
-use ferryhook_core::{Env, Event, Headers, Member, Notification, Timestamp, samples};
+use ferryhook_core::{Env, Event, Headers, Member, Notification, samples};
 use ferryhook_net::Tasks;
 use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply, Timing, Unsent};
 use ferryhook_store::repositories::Arrival;
@@ -21,22 +21,9 @@ use tokio::time::{Instant, sleep};
 use super::*;
 use crate::courier::Parts;
 use crate::ingest::HandOver;
-use crate::probe::{Probe, settle_in};
+use crate::probe::{Paused, Probe, settle_in};
 use crate::routes::Routes;
 use crate::scripts::Scripts;
-
-/// Runs with tokio's time.
-struct Paused(Instant);
-
-impl Clock for Paused {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_seconds(1_767_225_600) + self.elapsed()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
-}
 
 /// The destinations, by the first part of their names: each answers as it was told.
 #[derive(Default)]
