@@ -238,6 +238,9 @@ impl Courier {
                 return Some(self.clone().unplanned(event, reason).boxed());
             }
         };
+        if planned.is_empty() {
+            return Some(self.clone().discard(event).boxed());
+        }
         let (deliveries, ways): (Vec<_>, Vec<_>) =
             planned.into_iter().map(|Planned { delivery, way }| (delivery, way)).unzip();
         let bytes = event.record.body.len() + 1024;
@@ -268,16 +271,16 @@ impl Courier {
         self.pump();
         // Those who fetch do not wait for what is sent.
         let to_fetch = ways.iter().any(|way| way.inbox().is_some());
-        if ways.is_empty() || to_fetch || !turned_away.is_empty() {
+        if to_fetch || !turned_away.is_empty() {
             return Some(self.clone().store_plan(parcel, turned_away).boxed());
         }
         None
     }
 
-    /// An event whose source is gone goes nowhere.
-    pub(crate) async fn discard(&self, event: Stored<Event>) {
+    /// An event that nobody wants, or whose source is gone, goes nowhere.
+    pub(crate) async fn discard(self, event: Stored<Event>) {
         let parcel = Arc::new(Parcel::new(event, Vec::new()));
-        self.clone().store_plan(parcel, Vec::new()).await;
+        self.store_plan(parcel, Vec::new()).await;
     }
 
     /// Planning went wrong: another time, until it has been tried often enough.
@@ -322,6 +325,9 @@ impl Courier {
         self.arrived(&parcel.to_fetch().await);
         if parcel.is_unwanted().await {
             inner.tally.unwanted(event.account_id, event.source_id, now.wall);
+        }
+        if turned_away.is_empty() {
+            return;
         }
         let closed: Vec<_> = {
             let lanes = &mut inner.lanes().lanes;
@@ -390,12 +396,17 @@ impl Courier {
             let courier = self.clone();
             match step {
                 Step::Send(of, work) => {
+                    let is_fresh = matches!(work.piece, Piece::Fresh(..));
                     let carried = async move { courier.carry(of, work).await };
-                    self.0.tasks.spawn("deliver", carried);
+                    // What has waited in the store can wait for those who come now.
+                    match is_fresh {
+                        true => self.0.tasks.spawn("deliver", carried),
+                        false => self.0.tasks.spawn_behind("deliver again", carried),
+                    }
                 }
                 Step::Read(id, from, limit) => {
                     let read = async move { courier.read_queue(id, from, limit).await };
-                    self.0.tasks.spawn("read a queue", read);
+                    self.0.tasks.spawn_behind("read a queue", read);
                 }
             }
         }

@@ -25,7 +25,7 @@ impl Courier {
                     inner.tasks.spawn("plan", rest);
                 }
             }
-            Ok(None) => self.discard(redriven).await,
+            Ok(None) => self.clone().discard(redriven).await,
             // The sweep finds it.
             Err(_) => inner.let_go(id),
         }

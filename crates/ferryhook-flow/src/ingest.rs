@@ -28,12 +28,10 @@ mod room;
 mod span;
 mod unpack;
 
-use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -203,7 +201,7 @@ impl Ingest {
         ingest
     }
 
-    pub async fn answer<B>(&self, request: Request<B>) -> Answer
+    pub async fn answer<B>(self, request: Request<B>) -> Answer
     where
         B: Body<Data = Bytes> + Send,
     {
@@ -212,7 +210,8 @@ impl Ingest {
         let version = request.version();
         let traces = door.settings.traces.as_ref();
         let begun = traces.and_then(|sink| Begun::of(&request, sink, door.env.now()));
-        let (answer, outcome, let_in) = match door.receive(request).await {
+        let (head, body) = request.into_parts();
+        let (answer, outcome, let_in) = match door.receive(&head, body).await {
             Ok(taken) => (taken.answer, taken.outcome, Some(taken.let_in)),
             Err(refusal) => {
                 let answer = answer::refused(&refusal, id, version, door.env.now());
@@ -261,24 +260,23 @@ struct Taken {
 }
 
 impl Door {
-    async fn receive<B>(self: &Arc<Self>, request: Request<B>) -> Result<Taken, Refusal>
+    async fn receive<B>(self: &Arc<Self>, head: &Parts, body: B) -> Result<Taken, Refusal>
     where
         B: Body<Data = Bytes> + Send,
     {
-        let (head, body) = request.into_parts();
         let (id, suffix) = address::parse(head.uri.path()).ok_or(Refusal::UnknownSource)?;
         let route = self.routes.find(id).await.map_err(|error| self.store_away(&error))?;
         // What apps post comes through the API, where it is known who they are, and what Ferryhook
         // itself says, nobody else can say.
         let route = route.filter(|route| !route.source.is_built_in());
         let route = route.ok_or(Refusal::UnknownSource)?;
-        let taken = AssertUnwindSafe(self.take_in(&route, &head, suffix, body)).catch_unwind();
+        let taken = AssertUnwindSafe(self.take_in(&route, head, suffix, body)).catch_unwind();
         let taken = taken.await.unwrap_or_else(|_| {
             tracing::error!(source.id = %id, "taking in a request panicked");
             Err(Refusal::Panicked)
         });
         if let Err(refusal) = &taken {
-            self.keep_refusal(&route, &head, suffix, refusal);
+            self.keep_refusal(&route, head, suffix, refusal);
         }
         taken
     }
@@ -403,7 +401,7 @@ impl Door {
         mut arrivals: Vec<Arrival>,
         now: Timestamp,
         (_place, mut grant): (Place, Option<Grant>),
-        rejection: Option<(Stored<Rejection>, Store)>,
+        rejection: Option<Box<(Stored<Rejection>, Store)>>,
     ) -> Result<Vec<Told>, Refusal> {
         self.plan_to_fetch(&route, &mut arrivals, now);
         let mut told = Vec::with_capacity(arrivals.len());
@@ -411,10 +409,12 @@ impl Door {
             // The rejection, and a line for the audit log with the head of its chain.
             let beside = if rejection.is_some() { 3 } else { 0 };
             let rest = arrivals.split_off(fitting(&arrivals, beside));
-            let accepted = match rejection.as_ref().filter(|_| rest.is_empty()) {
-                Some((rejection, store)) => store.events().readmit(&arrivals, rejection).await,
+            let accepted = match rejection.as_deref().filter(|_| rest.is_empty()) {
+                Some((rejection, store)) => {
+                    Box::pin(store.events().readmit(&arrivals, rejection)).await
+                }
                 None if route.erased_until.is_some_and(|until| now < until) => {
-                    self.store.events().accept_after_erasures(&arrivals).await
+                    Box::pin(self.store.events().accept_after_erasures(&arrivals)).await
                 }
                 None => self.store.events().accept(&arrivals).await,
             };
@@ -538,24 +538,6 @@ fn content_bytes(event: &Event) -> usize {
     let maps = [&event.payload, &event.metadata].into_iter().flatten();
     let maps = maps.map(|map| serde_json::to_vec(map).map_or(0, |text| text.len()));
     event.body.len() + maps.sum::<usize>()
-}
-
-impl<B> tower::Service<Request<B>> for Ingest
-where
-    B: Body<Data = Bytes> + Send + 'static,
-{
-    type Response = Answer;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Answer, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let ingest = self.clone();
-        Box::pin(async move { Ok(ingest.answer(request).await) })
-    }
 }
 
 impl std::fmt::Debug for Ingest {

@@ -39,6 +39,7 @@ mod gauges;
 pub mod limits;
 pub mod listeners;
 mod moment;
+pub mod priority;
 mod shards;
 mod tally;
 pub mod trace;

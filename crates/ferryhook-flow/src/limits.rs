@@ -7,6 +7,10 @@ pub const SLOTS_MAX: usize = 2048;
 /// How many of them one account may have, so that its slow destinations leave room for others.
 pub const ACCOUNT_SLOTS_MAX: usize = 1536;
 
+/// How far threads stand back behind those that take events in and send them out: what one has of
+/// a busy processor is a tenth of what one of those has.
+pub const NICENESS: i32 = 10;
+
 /// Attempts at once to one destination: where a connection does not say, and where all begin.
 pub const CONCURRENCY_DEFAULT: usize = 64;
 pub const CONCURRENCY_FIRST: usize = 8;

@@ -21,14 +21,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Incoming};
-use hyper::service::service_fn;
+use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
-use tower::ServiceExt;
 
 use crate::{Tasks, limits};
 use addresses::Addresses;
@@ -75,8 +74,8 @@ pub async fn serve<S, B>(
     stop: impl Future<Output = ()>,
 ) -> usize
 where
-    S: tower::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
-    S::Future: Send,
+    S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
     S::Error: Into<BoxError>,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
@@ -163,8 +162,8 @@ struct Connection {
 impl Connection {
     async fn answer<S, B>(self, service: S, stop: impl Future<Output = ()>)
     where
-        S: tower::Service<Request<Incoming>, Response = Response<B>> + Clone + Send + 'static,
-        S::Future: Send,
+        S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
+        S::Future: Send + 'static,
         S::Error: Into<BoxError>,
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
@@ -184,7 +183,7 @@ impl Connection {
             if let Some(doubt) = its.doubt() {
                 request.extensions_mut().insert(doubt);
             }
-            service.clone().oneshot(request)
+            service.call(request)
         });
         let io = TokioIo::new(Stream::new(self.stream, state.clone()));
         let mut http = pin!(self.http.serve_connection(io, service));

@@ -22,6 +22,8 @@ pub struct Tasks {
     stop: Arc<Asking>,
     /// Whose threads they run on; else on those of whoever spawns them.
     runtime: Option<Handle>,
+    /// The same for those that let others go first.
+    behind: Option<Handle>,
 }
 
 /// Those who can ask for an end. When nobody is left who could, that is an end as well.
@@ -54,22 +56,42 @@ impl Tasks {
         Self::default()
     }
 
-    /// Tasks that run on the threads of this runtime, whoever spawns them.
-    pub fn on(runtime: Handle) -> Self {
-        Self { runtime: Some(runtime), ..Self::default() }
+    /// Tasks that run on the threads of these runtimes, whoever spawns them; the second is for
+    /// those that let others go first.
+    pub fn on(runtime: Option<Handle>, behind: Option<Handle>) -> Self {
+        Self { runtime, behind, ..Self::default() }
     }
 
     /// Runs `work` beside the caller. `name` is for the log, should it panic.
     pub fn spawn(&self, name: &'static str, work: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_at(self.runtime.as_ref(), name, work);
+    }
+
+    /// The same for work that can wait until there is nothing else to do.
+    pub fn spawn_behind(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
+        self.spawn_at(self.behind.as_ref().or(self.runtime.as_ref()), name, work);
+    }
+
+    fn spawn_at(
+        &self,
+        runtime: Option<&Handle>,
+        name: &'static str,
+        work: impl Future<Output = ()> + Send + 'static,
+    ) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         while running.try_join_next().is_some() {} // forget those that are done
-        // Not a block with an `await`: that would have room for the work twice, and move it.
-        let told = AssertUnwindSafe(work).catch_unwind().map(move |ended| {
+        // In a box: a task moves its work half a dozen times. And not a block with an `await`, which
+        // would have room for it twice.
+        let told = AssertUnwindSafe(work.boxed()).catch_unwind().map(move |ended| {
             if ended.is_err() {
                 tracing::error!(task = name, "a task panicked");
             }
         });
-        match &self.runtime {
+        match runtime {
             Some(runtime) => running.spawn_on(told, runtime),
             None => running.spawn(told),
         };

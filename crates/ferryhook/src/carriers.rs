@@ -1,14 +1,16 @@
-//! Carriers: the threads that deliveries run on.
+//! Carriers: the threads that deliver what has waited in the store.
 //!
-//! Not those that answer requests: a backlog that is being delivered is work for every thread there
-//! is, and whoever sends an event meanwhile would wait behind it. The system shares the processors
-//! between the two.
+//! What has just come in goes out from the threads that took it. A backlog is work for every thread
+//! there is, and whoever sends an event meanwhile would wait behind it: so it has threads of its
+//! own, which let the others go first, and only for half of the processors. On all of them one
+//! would be interrupted all the time, now and then with a lock that one of the others needs.
 
 use std::time::Duration;
 
 use anyhow::Context;
+use ferryhook_flow::priority::Thread;
 use ferryhook_net::Tasks;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Where nobody ends them they go when it is dropped, and what they do is not waited for.
 #[derive(Debug)]
@@ -16,12 +18,20 @@ pub struct Carriers(Option<Runtime>);
 
 impl Carriers {
     pub fn start() -> anyhow::Result<Self> {
-        let threads = Builder::new_multi_thread().thread_name("carrier").enable_all().build();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = Builder::new_multi_thread()
+            .worker_threads((processors / 2).max(1))
+            .thread_name("carrier")
+            .on_thread_start(|| Thread::own().stand_back())
+            .enable_all()
+            .build();
         Ok(Self(Some(threads.context("cannot start the threads of deliveries")?)))
     }
 
+    /// What is urgent runs on the threads of whoever asks for this.
     pub fn tasks(&self) -> Tasks {
-        self.0.as_ref().map_or_else(Tasks::new, |runtime| Tasks::on(runtime.handle().clone()))
+        let behind = self.0.as_ref().map(|runtime| runtime.handle().clone());
+        Tasks::on(Handle::try_current().ok(), behind)
     }
 
     /// Waits until each has put down what it holds, but no longer than `grace`.

@@ -2,7 +2,6 @@
 //! router, and what two servers could read differently to nobody.
 
 use std::convert::Infallible;
-use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::Body;
@@ -12,11 +11,13 @@ use ferryhook_flow::Ingest;
 use ferryhook_flow::ingest::address;
 use ferryhook_net::framing::{self, Misframed};
 use ferryhook_net::problem::{self, Code, RequestId, X_REQUEST_ID};
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http_body_util::{Either, Full};
 use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
+use hyper::service::Service;
 use hyper::{Request, Response, Version};
-use tower::{Service, ServiceExt};
+use tower::ServiceExt;
 
 #[derive(Clone, Debug)]
 pub struct Front {
@@ -36,18 +37,14 @@ where
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Answer, Infallible>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
+    fn call(&self, request: Request<B>) -> Self::Future {
         if let Err(wrong) = framing::check(&request) {
             let answer = self.refuse(wrong, request.version());
             return Box::pin(async move { Ok(answer) });
         }
         if request.uri().path().starts_with(address::PREFIX) {
-            let ingest = self.ingest.clone();
-            return Box::pin(async move { Ok(ingest.answer(request).await.map(Either::Left)) });
+            let answer = self.ingest.clone().answer(request);
+            return Box::pin(answer.map(|answer| Ok(answer.map(Either::Left))));
         }
         let router = self.router.clone();
         Box::pin(async move { Ok(router.oneshot(request).await?.map(Either::Right)) })

@@ -85,7 +85,7 @@ impl Courier {
         if let Some(way) = way.filter(|way| lane_of(way, of.id.lane).terms != of.terms) {
             self.apply(way); // it has changed, and nobody said so
         }
-        let outcomes = match way {
+        let mut outcomes = match way {
             None => {
                 let reason = match route {
                     None => Cancel::SourceDeleted,
@@ -98,7 +98,7 @@ impl Courier {
                 None => self.with_attempt(of, &hand, way).await,
             },
         };
-        let left = self.settle(of, hand, outcomes, since).await;
+        let left = self.settle(of, &hand, &mut outcomes, since).await;
         match way {
             Some(way) if self.is_elsewhere(way) => Left::Nothing,
             _ => left,

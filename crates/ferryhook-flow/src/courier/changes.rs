@@ -137,8 +137,8 @@ impl Courier {
                 if let Some(delivery) = parcel.delivery(place).await {
                     let held = delivery.hold(reason, courier.0.now().wall);
                     let hand = Hand::Fresh { parcel, place, delivery: Box::new(delivery) };
-                    let outcomes = Outcomes::without_attempt(held);
-                    courier.settle(&of, hand, outcomes, since).await;
+                    let mut outcomes = Outcomes::without_attempt(held);
+                    courier.settle(&of, &hand, &mut outcomes, since).await;
                 }
                 let now = courier.0.now();
                 courier.0.lanes().lanes.spilled(of.id, event, due, since, now);

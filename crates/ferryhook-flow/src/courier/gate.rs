@@ -110,7 +110,7 @@ impl Courier {
     /// time.
     pub(crate) async fn enter(&self, event: Stored<Event>) -> Result<(), StoreError> {
         let Some(route) = self.0.routes.find(event.source_id).await? else {
-            self.discard(event).await;
+            self.clone().discard(event).await;
             return Ok(());
         };
         let is_paused = route.source.status == source::Status::Paused;

@@ -43,28 +43,28 @@ impl Courier {
     pub(super) async fn settle(
         &self,
         of: &LaneOf,
-        hand: Hand,
-        outcomes: Outcomes,
+        hand: &Hand,
+        outcomes: &mut Outcomes,
         since: Timestamp,
     ) -> Left {
         let inner = &self.0;
-        self.tell(&hand, &outcomes);
+        self.tell(hand, outcomes);
         let Outcomes { delivery: next, made, consequence, signal } = outcomes;
         let attempt = made.as_ref().map(|made| &made.attempt);
-        let written = inner.until_stored(|| inner.write(&hand, &next, attempt)).await;
-        if let (Hand::Fresh { parcel, .. }, Some(_)) = (&hand, &written) {
+        let written = inner.until_stored(|| inner.write(hand, next, attempt)).await;
+        if let (Hand::Fresh { parcel, .. }, Some(_)) = (hand, &written) {
             inner.let_go(parcel.event.id);
         }
         if written.is_some() {
-            self.count(hand.event(), &next, attempt);
+            self.count(hand.event(), next, attempt);
         }
         let Some(Some(settled)) = written else { return Left::Unknown };
-        if consequence != Consequence::Nothing {
+        if *consequence != Consequence::Nothing {
             // Boxed: it is large and seldom needed, and every delivery would have room for it.
             let event = hand.event();
-            Box::pin(self.follow(of, event, consequence, (made.as_ref(), signal.as_ref()))).await;
+            Box::pin(self.follow(of, event, *consequence, (made.as_ref(), signal.as_ref()))).await;
         }
-        if let Some(signal) = signal {
+        if let Some(signal) = signal.take() {
             self.heed(signal);
         }
         again(settled, since).map_or(Left::Nothing, Left::Again)

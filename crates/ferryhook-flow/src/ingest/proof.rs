@@ -98,7 +98,7 @@ impl Door {
         {
             return Err(Refusal::Unproven { reason, body: claimed.body.clone() });
         }
-        self.follow(route, &reply).await?;
+        Box::pin(self.follow(route, &reply)).await?; // rare, and large
         let let_in = LetIn { account: route.source.account_id, told: Vec::new() };
         let answer = answer::handshake(reply);
         Ok(Some(Taken { answer, outcome: Outcome::Handshake, let_in }))
@@ -141,7 +141,7 @@ impl Door {
                 Verdict::Valid => return Ok(None),
                 Verdict::Invalid(reason) => return Ok(Some(reason.to_string())),
                 Verdict::NeedsCertificate(url) => {
-                    if !self.fetched.fetch(&url).await {
+                    if !Box::pin(self.fetched.fetch(&url)).await {
                         return Err(Refusal::ProofAway);
                     }
                 }

@@ -77,7 +77,7 @@ impl Quotas {
                 return Ok(answer);
             }
             let needed = events.saturating_sub(self.left(account)).max(1);
-            let taken = take_block(store, asked, needed).await?;
+            let taken = Box::pin(take_block(store, asked, needed)).await?;
             self.0.moved.of(account).insert(account, most);
             if let Some(month) = self.0.months.of(account).get_mut(&account) {
                 month.left = month.left.saturating_add(taken);

@@ -87,7 +87,7 @@ impl Ingest {
             arrivals,
             now,
             (place, None),
-            Some((rejection, store.clone())),
+            Some(Box::new((rejection, store.clone()))),
         );
         let told = adopted::to_its_end(&door.tasks, work).await.map_err(again)?;
         Ok(told.into_iter().filter_map(|told| told.id).collect())

@@ -7,7 +7,9 @@ mod declared;
 mod proof;
 mod trouble;
 
+use std::convert::Infallible;
 use std::sync::Mutex;
+use std::task::{Context, Poll};
 
 use ferryhook_core::env::ManualClock;
 use ferryhook_core::plan::Limits;
@@ -118,7 +120,7 @@ fn post(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
 
 impl Gate {
     async fn send<B: Body<Data = Bytes> + Send>(&self, request: Request<B>) -> Seen {
-        let (head, body) = self.ingest.answer(request).await.into_parts();
+        let (head, body) = self.ingest.clone().answer(request).await.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let body = match serde_json::from_slice(&body) {
             Ok(json) => json,

@@ -43,9 +43,5 @@ pub const REST_MAX: Duration = Duration::from_secs(60 * 60);
 /// How many connections are remembered for it.
 pub const RESTING_MAX: usize = 1024;
 
-/// How far those for all connections stand back behind the threads that take events in and send
-/// them out.
-pub const NICENESS: i32 = 10;
-
 /// Several times what a script may use of it.
 pub const THREAD_STACK_BYTES: usize = 2 * 1024 * 1024;

@@ -420,3 +420,30 @@ async fn what_waits_is_bounded_and_turned_away_at_the_end() {
     }
     assert_eq!(ran.load(Ordering::Relaxed), 0);
 }
+
+/// A thread begins at the priority of the one that starts it, and whoever asks may stand back.
+#[cfg(target_os = "linux")]
+#[test]
+fn quick_threads_stand_back_for_nobody_whoever_asks() {
+    use rustix::process::getpriority_process;
+    use rustix::thread::gettid;
+
+    let (scripts, _) = scripts(3);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let sees = seen.clone();
+    let work: Work = Arc::new(move |_| {
+        let name = std::thread::current().name().map(str::to_owned);
+        sees.lock().unwrap().push((name, getpriority_process(Some(gettid())).unwrap()));
+        done()
+    });
+    let asking = std::thread::spawn(move || {
+        crate::priority::Thread::own().stand_back();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            prove(&scripts, connection(0)).await;
+            scripts.submit(connection(0), good(), work).await
+        })
+    });
+    asking.join().unwrap().unwrap();
+    assert_eq!(*seen.lock().unwrap(), [(Some("scripts-quick".to_owned()), 0)]);
+}

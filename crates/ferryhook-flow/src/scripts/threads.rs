@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use ferryhook_core::transform::{Fault, Transform, TransformError};
@@ -16,15 +15,14 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
 use super::Answer;
-use super::limits::{
-    LOOK_EVERY, OVERDUE, QUICK, QUICK_OVERDUE, STUCK_MAX, STUCK_QUICK_MAX, THREAD_STACK_BYTES,
-};
+use super::limits::{LOOK_EVERY, OVERDUE, QUICK, QUICK_OVERDUE, STUCK_MAX, STUCK_QUICK_MAX};
 use super::line::{For, Line, Room, Turn};
 use super::rests::Rests;
+use crate::priority::Thread;
 
-mod priority;
+mod starter;
 
-use priority::Thread;
+use starter::Starter;
 
 pub(super) struct Job {
     pub(super) transform: Arc<Transform>,
@@ -44,6 +42,7 @@ impl fmt::Debug for Job {
 #[derive(Debug)]
 pub(super) struct Threads {
     env: Env,
+    starter: Starter,
     state: Mutex<State>,
     /// Rung when there is something to do, and when it is time to go.
     quick_bell: Condvar,
@@ -127,6 +126,7 @@ impl Threads {
         };
         Self {
             env,
+            starter: Starter::new(),
             state: Mutex::new(state),
             quick_bell: Condvar::new(),
             other_bell: Condvar::new(),
@@ -185,22 +185,21 @@ impl Threads {
     }
 
     /// One more thread, unless there are enough or too many were lost already; and someone who
-    /// watches them. Never asked by one of them, since a thread begins with the priority of the
-    /// one that starts it.
+    /// watches them.
     fn start(self: &Arc<Self>, state: &mut State, kind: For) {
         if state.crew(kind).alive >= state.crew(kind).most() {
             return;
         }
         if !state.is_watched {
             let own = self.clone();
-            state.is_watched = spawn("scripts-watch", move || own.watch());
+            state.is_watched = self.starter.start("scripts-watch", move || own.watch());
         }
         let own = self.clone();
         let name = match kind {
             For::Quick => "scripts-quick",
             For::Others => "scripts",
         };
-        if spawn(name, move || own.work(kind)) {
+        if self.starter.start(name, move || own.work(kind)) {
             state.crew(kind).alive += 1;
         }
     }
@@ -395,14 +394,4 @@ pub(super) fn spent() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
-}
-
-/// Whether it could be started.
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
-    let builder = thread::Builder::new().name(name.to_owned()).stack_size(THREAD_STACK_BYTES);
-    let started = builder.spawn(work);
-    if let Err(error) = &started {
-        tracing::error!(%error, "a thread for scripts cannot be started");
-    }
-    started.is_ok()
 }

@@ -252,7 +252,7 @@ impl Sender {
         let body = self.story.told().letters[letter].body.clone();
         let request = Request::builder().method(Method::POST).uri(&self.address);
         let request = request.header("content-type", "application/json");
-        let answer = self.ingest.answer(request.body(Full::from(body)).unwrap()).await;
+        let answer = self.ingest.clone().answer(request.body(Full::from(body)).unwrap()).await;
         let status = answer.status().as_u16();
         let body = answer.into_body().collect().await.unwrap().to_bytes();
         if status != 200 {

@@ -10,6 +10,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use ferryhook_core::Env;
+use tokio::runtime::{self, Handle};
 use tokio::time::sleep;
 
 use super::line::Line;
@@ -40,16 +41,23 @@ impl Default for Room {
     }
 }
 
-/// Whom a line leads to, and as whom it was opened. Calls that agree in both can share it.
+/// Whom a line leads to, as whom it was opened, and whose threads hear of what comes. Calls that
+/// agree in all three can share it: those of threads that go first must not wait until one of
+/// those that stand back has heard of their answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Ends {
     pub(super) origin: Arc<Origin>,
     pub(super) identity: Option<Identity>,
+    pub(super) runtime: Option<runtime::Id>,
 }
 
 impl Ends {
     pub(super) fn of(outgoing: &Outgoing) -> Self {
-        Self { origin: outgoing.target.origin().clone(), identity: outgoing.identity.clone() }
+        Self {
+            origin: outgoing.target.origin().clone(),
+            identity: outgoing.identity.clone(),
+            runtime: Handle::try_current().ok().map(|runtime| runtime.id()),
+        }
     }
 }
 

@@ -6,10 +6,10 @@ use std::future::Future;
 use std::sync::Arc;
 
 use http_body_util::Full;
+use hyper::service::service_fn;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
-use tower::service_fn;
 
 use super::*;
 

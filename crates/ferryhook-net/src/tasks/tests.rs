@@ -71,13 +71,23 @@ async fn an_end_is_heard_late_and_from_nobody() {
 
 /// Whoever spawns it, also from a thread that belongs to no runtime.
 #[test]
-fn tasks_run_on_the_runtime_they_were_made_for() {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().thread_name("its-own").build().unwrap();
-    let tasks = Tasks::on(runtime.handle().clone());
+fn tasks_run_on_the_runtimes_they_were_made_for() {
+    let [first, second] = ["first", "second"]
+        .map(|name| tokio::runtime::Builder::new_multi_thread().thread_name(name).build().unwrap());
+    let of = |runtime: &tokio::runtime::Runtime| Some(runtime.handle().clone());
     let (told, name) = std::sync::mpsc::channel();
-    tasks.spawn("named", async move {
-        let _ = told.send(std::thread::current().name().map(str::to_owned));
-    });
-    assert_eq!(name.recv().unwrap().as_deref(), Some("its-own"));
+    let tell = || {
+        let told = told.clone();
+        async move {
+            let _ = told.send(std::thread::current().name().map(str::to_owned));
+        }
+    };
+    let tasks = Tasks::on(of(&first), of(&second));
+    tasks.spawn("named", tell());
+    assert_eq!(name.recv().unwrap().as_deref(), Some("first"));
+    tasks.spawn_behind("named", tell());
+    assert_eq!(name.recv().unwrap().as_deref(), Some("second"));
+    let alone = Tasks::on(of(&first), None);
+    alone.spawn_behind("named", tell());
+    assert_eq!(name.recv().unwrap().as_deref(), Some("first"), "nobody stands behind");
 }

@@ -27,6 +27,7 @@ mod auth;
 mod backups;
 mod bench;
 mod billing;
+mod carriers;
 mod cli;
 mod configuration;
 mod crash;

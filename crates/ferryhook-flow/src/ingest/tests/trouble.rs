@@ -79,7 +79,7 @@ async fn a_panic_stays_with_its_request() {
     let clumsy =
         Ingest::new(store, env, &gate.tasks, routes, Arc::new(Clumsy), &tally, Settings::default());
     for _ in 0..2 {
-        let answer = clumsy.answer(post("x")).await;
+        let answer = clumsy.clone().answer(post("x")).await;
         assert_eq!(answer.status(), 500);
     }
     assert_eq!(gate.events().await.len(), 2, "the sweep finds them");

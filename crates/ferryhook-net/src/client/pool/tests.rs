@@ -11,7 +11,7 @@ const ROOM: Room = Room { per_origin: 2, lines: 8, origins: 10 };
 
 fn ends(port: u16) -> Ends {
     let origin = Arc::new(Origin { secure: false, host: "hooks.example.com".into(), port });
-    Ends { origin, identity: None }
+    Ends { origin, identity: None, runtime: None }
 }
 
 fn at(seconds: u64) -> Duration {

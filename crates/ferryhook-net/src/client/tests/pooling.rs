@@ -303,3 +303,15 @@ async fn a_rested_connection_is_guarded_too() {
     assert!(rested.is_none());
     assert_eq!(strict.pool.count(), 0);
 }
+
+/// Whoever may go first does not wait for the threads that another one's lines belong to.
+#[test]
+fn runtimes_share_no_connections() {
+    let [first, second] = [(); 2]
+        .map(|()| tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap());
+    let ends = |runtime: &tokio::runtime::Runtime| {
+        runtime.block_on(async { pool::Ends::of(&post("http://127.0.0.1:9/")) })
+    };
+    assert_eq!(ends(&first), ends(&first));
+    assert_ne!(ends(&first), ends(&second));
+}
