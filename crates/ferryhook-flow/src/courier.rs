@@ -175,16 +175,18 @@ impl Courier {
         let stop = self.0.tasks.stopping();
         self.0
             .tasks
-            .spawn("replays", async move { crate::replay::jobs::run(&replays, stop).await });
+            .spawn_behind("replays", async move { crate::replay::jobs::run(&replays, stop).await });
         let erasures = self.clone();
         let stop = self.0.tasks.stopping();
-        self.0.tasks.spawn("erasures", async move { crate::erase::run(&erasures, stop).await });
+        self.0
+            .tasks
+            .spawn_behind("erasures", async move { crate::erase::run(&erasures, stop).await });
         let signals = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("signals", async move { signals.heed_until(stop).await });
         let types = self.clone();
         let stop = self.0.tasks.stopping();
-        self.0.tasks.spawn("types", async move { types.learn_until(stop).await });
+        self.0.tasks.spawn_behind("types", async move { types.learn_until(stop).await });
     }
 
     /// Where the scripts of transforms run.
@@ -398,7 +400,7 @@ impl Courier {
                 Step::Send(of, work) => {
                     let is_fresh = matches!(work.piece, Piece::Fresh(..));
                     let carried = async move { courier.carry(of, work).await };
-                    // What has waited in the store can wait for those who come now.
+                    // What has waited can wait for those who come now.
                     match is_fresh {
                         true => self.0.tasks.spawn("deliver", carried),
                         false => self.0.tasks.spawn_behind("deliver again", carried),
@@ -406,7 +408,7 @@ impl Courier {
                 }
                 Step::Read(id, from, limit) => {
                     let read = async move { courier.read_queue(id, from, limit).await };
-                    self.0.tasks.spawn_behind("read a queue", read);
+                    self.0.tasks.spawn("read a queue", read);
                 }
             }
         }

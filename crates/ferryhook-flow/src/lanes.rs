@@ -209,9 +209,8 @@ impl Lanes {
         self.lanes.get(&id).is_some_and(|lane| lane.is_crowded(now))
     }
 
-    /// Whether it has just become so few that those who wait for room may go on.
     pub(crate) fn has_just_room(&self, id: LaneId) -> bool {
-        self.lanes.get(&id).is_some_and(|lane| lane.waiting() == limits::CROWDED / 2)
+        self.lanes.get(&id).is_some_and(Lane::has_just_room)
     }
 
     /// Whether anything of this event waits, is sent or is being stored. To know its source saves

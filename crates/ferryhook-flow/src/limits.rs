@@ -10,6 +10,8 @@ pub const ACCOUNT_SLOTS_MAX: usize = 1536;
 /// How far threads stand back behind those that take events in and send them out: what one has of
 /// a busy processor is a tenth of what one of those has.
 pub const NICENESS: i32 = 10;
+/// How far the system lets any.
+pub const NICENESS_MAX: i32 = 19;
 
 /// Attempts at once to one destination: where a connection does not say, and where all begin.
 pub const CONCURRENCY_DEFAULT: usize = 64;

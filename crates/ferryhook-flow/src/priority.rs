@@ -11,10 +11,10 @@ pub use other::Thread;
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use rustix::process::{Pid, setpriority_process};
+    use rustix::process::{Pid, getpriority_process, setpriority_process};
     use rustix::thread::gettid;
 
-    use crate::limits::NICENESS;
+    use crate::limits::{NICENESS, NICENESS_MAX};
 
     #[derive(Debug, Clone, Copy)]
     pub struct Thread(Pid);
@@ -28,7 +28,8 @@ mod linux {
         /// it starts from then on.
         pub fn stand_back(self) {
             // There it is about threads, although it is called a process.
-            let _ = setpriority_process(Some(self.0), NICENESS);
+            let own = getpriority_process(Some(self.0)).unwrap_or_default();
+            let _ = setpriority_process(Some(self.0), (own + NICENESS).min(NICENESS_MAX));
         }
     }
 }

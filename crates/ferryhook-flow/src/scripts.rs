@@ -23,7 +23,8 @@ use threads::{Job, Threads, Work};
 
 type Answer = Result<Shaped, TransformError>;
 
-/// Clones share the threads, which start when they are needed and end with the last clone.
+/// Clones share the threads, which end with the last clone. All but the one that starts the others
+/// start when they are needed.
 #[derive(Debug, Clone)]
 pub struct Scripts(Arc<Handle>);
 

@@ -82,8 +82,6 @@ impl Tasks {
         name: &'static str,
         work: impl Future<Output = ()> + Send + 'static,
     ) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        while running.try_join_next().is_some() {} // forget those that are done
         // In a box: a task moves its work half a dozen times. And not a block with an `await`, which
         // would have room for it twice.
         let told = AssertUnwindSafe(work.boxed()).catch_unwind().map(move |ended| {
@@ -91,6 +89,8 @@ impl Tasks {
                 tracing::error!(task = name, "a task panicked");
             }
         });
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        while running.try_join_next().is_some() {} // forget those that are done
         match runtime {
             Some(runtime) => running.spawn_on(told, runtime),
             None => running.spawn(told),

@@ -2,8 +2,8 @@
 //!
 //! What has just come in goes out from the threads that took it. A backlog is work for every thread
 //! there is, and whoever sends an event meanwhile would wait behind it: so it has threads of its
-//! own, which let the others go first, and only for half of the processors. On all of them one
-//! would be interrupted all the time, now and then with a lock that one of the others needs.
+//! own, which let the others go first. Only for half of the processors: the more of them there are,
+//! the more often one is interrupted while it has a lock that one of the others needs.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Carriers {
     /// What is urgent runs on the threads of whoever asks for this.
     pub fn tasks(&self) -> Tasks {
         let behind = self.0.as_ref().map(|runtime| runtime.handle().clone());
-        Tasks::on(Handle::try_current().ok(), behind)
+        Tasks::on(Some(Handle::current()), behind)
     }
 
     /// Waits until each has put down what it holds, but no longer than `grace`.

@@ -39,6 +39,7 @@ pub async fn run(
     };
     let cut = ferryhook_net::serve(listener, front, Bounds::default(), stop).await;
     let unfinished = courier.finish().await + tasks.finish(TASKS_GRACE).await;
+    let unfinished = unfinished + courier.finish().await; // what those have left to it
     carriers.end(TASKS_GRACE).await;
     drop((courier, readiness, store, bell)); // the last to know the store, which closes here
     if cut + unfinished > 0 {

@@ -23,6 +23,7 @@ use ferryhook_net::{Tasks, Trusted};
 use ferryhook_store::Store;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::runtime::Handle;
 
 use crate::carriers::Carriers;
 use crate::config::{Config, StoreKind};
@@ -61,7 +62,8 @@ pub enum Purpose {
 }
 
 pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
-    let tasks = Tasks::new();
+    // Also what a carrier asks for: others may wait for the same.
+    let tasks = Tasks::on(Some(Handle::current()), None);
     let carriers = Carriers::start()?;
     let roots = roots::of(config)?;
     let storage = storage::open(config, env.clone()).await?;
@@ -85,7 +87,11 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         shared: config.store == StoreKind::Dynamodb,
         traces: traces.clone(),
         tally: tally.clone(),
-        tasks: carriers.tasks(),
+        tasks: match config.store {
+            // Its client has connections that all share, and each is driven by who opened it.
+            StoreKind::Dynamodb => Tasks::on(Some(Handle::current()), None),
+            _ => carriers.tasks(),
+        },
     });
     let bell = bell(&routes, &courier, &tasks);
     let settings = ingest::Settings {

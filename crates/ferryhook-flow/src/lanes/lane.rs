@@ -471,14 +471,19 @@ impl Lane {
             && self.pace.opens() <= now.passed
     }
 
-    /// Many wait, though the destination takes what it gets, and quickly. Where order counts they
-    /// may wait for each other.
+    /// Many wait that have just come, though the destination takes what it gets, and quickly. Where
+    /// order counts they may wait for each other.
     pub(super) fn is_crowded(&self, now: Moment) -> bool {
-        self.waiting() > limits::CROWDED
+        self.fresh.len() > limits::CROWDED
             && self.terms.ordering.is_none()
             && self.breaker.is_at_ease()
             && self.pace.is_free()
             && self.speed.is_quick(now.passed)
+    }
+
+    /// Those that have just come have become so few that whoever waits for room may go on.
+    pub(super) fn has_just_room(&self) -> bool {
+        self.fresh.len() == limits::CROWDED / 2
     }
 
     /// The destination took so long for an attempt.

@@ -46,7 +46,8 @@ pub const BODY_BYTES_KEPT: usize = 16 * 1024;
 /// more is closed.
 pub const BODY_BYTES_READ: usize = 64 * 1024;
 
-/// Connections kept open without a call on them: to one destination, in all, and how long.
+/// Connections kept open without a call on them: to one destination by one runtime, in all, and how
+/// long.
 pub const IDLE_PER_ORIGIN: usize = 64;
 pub const IDLE_MAX: usize = 1_024;
 pub const IDLE: Duration = Duration::from_secs(60);

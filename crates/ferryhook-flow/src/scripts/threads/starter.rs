@@ -38,15 +38,12 @@ impl Starter {
     pub(super) fn start(&self, name: &'static str, work: impl FnOnce() + Send + 'static) -> bool {
         let (started, is_started) = mpsc::sync_channel(1);
         let order = Order { name, work: Box::new(work), started };
-        // Without a starter there is nobody to take it, and that was told.
-        match self.0.send(order).ok().and_then(|()| is_started.recv().ok()) {
-            Some(Ok(())) => true,
-            Some(Err(error)) => {
-                tell(&error);
-                false
-            }
-            None => false,
-        }
+        let outcome = match self.0.send(order) {
+            Ok(()) => is_started.recv().unwrap_or_else(|_| Err(io::ErrorKind::Interrupted.into())),
+            // There was no thread to be had for the starter; there may be one now.
+            Err(mpsc::SendError(Order { name, work, .. })) => spawn(name, work),
+        };
+        outcome.inspect_err(tell).is_ok()
     }
 }
 
