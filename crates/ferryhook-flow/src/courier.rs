@@ -398,7 +398,7 @@ impl Courier {
             let courier = self.clone();
             match step {
                 Step::Send(of, work) => {
-                    let is_fresh = matches!(work.piece, Piece::Fresh(..));
+                    let is_fresh = work.is_fresh();
                     let carried = async move { courier.carry(of, work).await };
                     // What has waited can wait for those who come now.
                     match is_fresh {

@@ -98,6 +98,11 @@ pub(crate) enum Piece {
 }
 
 impl Work {
+    /// Whether its event has just arrived.
+    pub(crate) fn is_fresh(&self) -> bool {
+        matches!(self.piece, Piece::Fresh(..))
+    }
+
     /// As the store counts its changes; nothing for what the store may not have yet.
     fn revision(&self) -> u64 {
         match &self.piece {

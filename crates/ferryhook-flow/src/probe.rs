@@ -7,13 +7,17 @@ use std::time::Duration;
 
 use ferryhook_core::env::Clock;
 use ferryhook_core::{Env, Event, Id, Timestamp, samples};
+use ferryhook_net::Tasks;
+use ferryhook_net::client::{Guard, Outbound};
 use ferryhook_store::engine::memory::Memory;
 use ferryhook_store::engine::{Answer, Engine, Row};
 use ferryhook_store::{Batch, Durability, Key, Kind, Page, Query, Store, StoreError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::courier::lock;
+use crate::courier::{Parts, lock};
+use crate::scripts::Scripts;
+use crate::{Routes, Tally};
 
 /// Runs with tokio's time.
 pub(crate) struct Paused(pub(crate) Instant);
@@ -25,6 +29,22 @@ impl Clock for Paused {
 
     fn elapsed(&self) -> Duration {
         self.0.elapsed()
+    }
+}
+
+/// What a courier is made of, alone on its store.
+pub(crate) fn parts(store: &Store, env: &Env, outbound: Arc<dyn Outbound>) -> Parts {
+    Parts {
+        store: store.clone(),
+        env: env.clone(),
+        routes: Routes::new(store.clone(), env.clone(), Tasks::new()),
+        outbound,
+        guard: Guard::new(Vec::new()),
+        scripts: Scripts::default(),
+        shared: false,
+        traces: None,
+        tally: Tally::default(),
+        tasks: Tasks::new(),
     }
 }
 

@@ -56,10 +56,10 @@ impl Tasks {
         Self::default()
     }
 
-    /// Tasks that run on the threads of these runtimes, whoever spawns them; the second is for
-    /// those that let others go first.
-    pub fn on(runtime: Option<Handle>, behind: Option<Handle>) -> Self {
-        Self { runtime, behind, ..Self::default() }
+    /// Tasks that run on the threads of these runtimes, whoever spawns them; the second, where there
+    /// is one, is for those that let others go first.
+    pub fn on(runtime: Handle, behind: Option<Handle>) -> Self {
+        Self { runtime: Some(runtime), behind, ..Self::default() }
     }
 
     /// Runs `work` beside the caller. `name` is for the log, should it panic.

@@ -63,8 +63,8 @@ pub enum Purpose {
 
 pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result<Wired> {
     // Also what a carrier asks for: others may wait for the same.
-    let tasks = Tasks::on(Some(Handle::current()), None);
-    let carriers = Carriers::start()?;
+    let tasks = Tasks::on(Handle::current(), None);
+    let carriers = Carriers::start(config.store)?;
     let roots = roots::of(config)?;
     let storage = storage::open(config, env.clone()).await?;
     let plans = plan::seeded(env.now());
@@ -87,11 +87,7 @@ pub async fn wire(config: &Config, env: Env, purpose: Purpose) -> anyhow::Result
         shared: config.store == StoreKind::Dynamodb,
         traces: traces.clone(),
         tally: tally.clone(),
-        tasks: match config.store {
-            // Its client has connections that all share, and each is driven by who opened it.
-            StoreKind::Dynamodb => Tasks::on(Some(Handle::current()), None),
-            _ => carriers.tasks(),
-        },
+        tasks: carriers.tasks(),
     });
     let bell = bell(&routes, &courier, &tasks);
     let settings = ingest::Settings {

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
-use crate::probe::{Paused, Probe, settle_in};
+use crate::probe::{Paused, Probe, parts, settle_in};
 
 /// Answers as often as it may, and says that it took so long.
 struct Dock {
@@ -61,18 +61,7 @@ impl Ferry {
         };
         store.connections().create(&connection).await.unwrap();
         let dock = Arc::new(Dock { may: Semaphore::new(0), took });
-        let courier = Courier::new(Parts {
-            store: store.clone(),
-            env: env.clone(),
-            routes: Routes::new(store.clone(), env.clone(), Tasks::new()),
-            outbound: dock.clone(),
-            guard: Guard::new(Vec::new()),
-            scripts: Scripts::default(),
-            shared: false,
-            traces: None,
-            tally: Tally::default(),
-            tasks: Tasks::new(),
-        });
+        let courier = Courier::new(parts(&store, &env, dock.clone()));
         courier.start();
         sleep(Duration::from_secs(1)).await; // it has looked for what an earlier run has left
         let route = courier.0.routes.find(source.id).await.unwrap().unwrap();

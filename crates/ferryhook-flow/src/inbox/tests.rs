@@ -17,7 +17,7 @@ use ferryhook_core::inbox::{Leased, Replied, Reply, Token, Wanted, own_way};
 use ferryhook_core::trigger::Posted;
 use ferryhook_core::{Env, Headers, Source, samples};
 use ferryhook_net::Tasks;
-use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply as Answer, Timing, Unsent};
+use ferryhook_net::client::{Outbound, Outgoing, Reply as Answer, Timing, Unsent};
 use ferryhook_store::{Slice, Store};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -25,8 +25,7 @@ use tokio::time::{Instant, sleep};
 
 use super::*;
 use crate::ingest::{Filed, Settings};
-use crate::probe::{Paused, Probe, settle_in};
-use crate::scripts::Scripts;
+use crate::probe::{Paused, Probe, parts, settle_in};
 use crate::{Ingest, Parts, Routes, Tally};
 
 /// A destination that takes everything, after a while.
@@ -90,18 +89,8 @@ fn to_inbox(name: &str, config: &serde_json::Value) -> Connection {
 
 fn courier(store: &Store, env: &Env, shared: bool) -> (Courier, Routes) {
     let routes = Routes::new(store.clone(), env.clone(), Tasks::new());
-    let courier = Courier::new(Parts {
-        store: store.clone(),
-        env: env.clone(),
-        routes: routes.clone(),
-        outbound: Arc::new(Slow),
-        guard: Guard::new(Vec::new()),
-        scripts: Scripts::default(),
-        shared,
-        traces: None,
-        tally: Tally::default(),
-        tasks: Tasks::new(),
-    });
+    let courier =
+        Courier::new(Parts { routes: routes.clone(), shared, ..parts(store, env, Arc::new(Slow)) });
     (courier, routes)
 }
 

@@ -15,7 +15,7 @@ use super::breaker::Breaker;
 use super::pace::Pace;
 use super::speed::Speed;
 use super::width::Width;
-use super::{Piece, Terms, Work};
+use super::{Terms, Work};
 use crate::limits;
 use crate::moment::Moment;
 
@@ -441,8 +441,7 @@ impl Lane {
     /// and [`Lane::spilled`] is told. The rest is in the store already.
     pub(super) fn put_down(&mut self) -> Vec<Work> {
         let works = self.fresh.drain(..).chain(self.stored.drain(..));
-        let (fresh, stored): (Vec<_>, Vec<_>) =
-            works.partition(|work| matches!(work.piece, Piece::Fresh(..)));
+        let (fresh, stored): (Vec<_>, Vec<_>) = works.partition(Work::is_fresh);
         for work in &stored {
             self.let_go(work.event);
             self.renewed.remove(&work.event);

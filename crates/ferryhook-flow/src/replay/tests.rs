@@ -20,8 +20,7 @@ use ferryhook_core::event::Origin;
 use ferryhook_core::outgoing::{ATTEMPT, EVENT_ID};
 use ferryhook_core::replay::{Filter, Selection};
 use ferryhook_core::{Account, Headers, Replay, Source, samples};
-use ferryhook_net::Tasks;
-use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply, Timing, Unsent};
+use ferryhook_net::client::{Outbound, Outgoing, Reply, Timing, Unsent};
 use ferryhook_store::repositories::Arrival;
 use futures_util::future::BoxFuture;
 use hyper::HeaderMap;
@@ -30,8 +29,7 @@ use tokio::time::{Instant, sleep};
 use super::*;
 use crate::courier::{Parts, lock};
 use crate::ingest::HandOver;
-use crate::probe::{Probe, settle_in};
-use crate::scripts::Scripts;
+use crate::probe::{Probe, parts, settle_in};
 
 /// Runs with tokio's time, and a nanosecond further whenever somebody looks: no clock stands still
 /// between two looks.
@@ -261,18 +259,7 @@ impl Ferry {
 
 fn courier(store: &Store, env: &Env, docks: &Arc<Docks>, shared: bool) -> Courier {
     let outbound = Arc::new(Sending { docks: docks.clone(), env: env.clone() });
-    let courier = Courier::new(Parts {
-        store: store.clone(),
-        env: env.clone(),
-        routes: Routes::new(store.clone(), env.clone(), Tasks::new()),
-        outbound,
-        guard: Guard::new(Vec::new()),
-        scripts: Scripts::default(),
-        shared,
-        traces: None,
-        tally: crate::Tally::default(),
-        tasks: Tasks::new(),
-    });
+    let courier = Courier::new(Parts { shared, ..parts(store, env, outbound) });
     courier.start();
     courier
 }

@@ -9,8 +9,7 @@ use ferryhook_core::event::{Origin, Status};
 use ferryhook_core::member::Role;
 use ferryhook_core::operational::Quota;
 use ferryhook_core::{Env, Event, Headers, Member, Notification, samples};
-use ferryhook_net::Tasks;
-use ferryhook_net::client::{Guard, Outbound, Outgoing, Reply, Timing, Unsent};
+use ferryhook_net::client::{Outbound, Outgoing, Reply, Timing, Unsent};
 use ferryhook_store::repositories::Arrival;
 use ferryhook_store::{Slice, Store};
 use futures_util::future::BoxFuture;
@@ -19,11 +18,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::*;
-use crate::courier::Parts;
 use crate::ingest::HandOver;
-use crate::probe::{Paused, Probe, settle_in};
-use crate::routes::Routes;
-use crate::scripts::Scripts;
+use crate::probe::{Paused, Probe, parts, settle_in};
 
 /// The destinations, by the first part of their names: each answers as it was told.
 #[derive(Default)]
@@ -166,18 +162,7 @@ impl Ferry {
 }
 
 fn courier(store: &Store, env: &Env, docks: &Arc<Docks>) -> Courier {
-    let courier = Courier::new(Parts {
-        store: store.clone(),
-        env: env.clone(),
-        routes: Routes::new(store.clone(), env.clone(), Tasks::new()),
-        outbound: docks.clone(),
-        guard: Guard::new(Vec::new()),
-        scripts: Scripts::default(),
-        shared: false,
-        traces: None,
-        tally: crate::Tally::default(),
-        tasks: Tasks::new(),
-    });
+    let courier = Courier::new(parts(store, env, docks.clone()));
     courier.start();
     courier
 }

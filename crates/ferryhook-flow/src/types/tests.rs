@@ -11,11 +11,9 @@ use ferryhook_store::{Slice, Store, Stored};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::courier::{Courier, Parts};
+use crate::courier::Courier;
 use crate::ingest::HandOver;
-use crate::probe::{Probe, settle_in};
-use crate::routes::Routes;
-use crate::scripts::Scripts;
+use crate::probe::{Probe, parts, settle_in};
 
 struct Bench {
     courier: Courier,
@@ -102,21 +100,9 @@ impl Bench {
 }
 
 fn courier(store: &Store, env: &ferryhook_core::Env) -> Courier {
-    let tasks = Tasks::new();
     let guard = Guard::new(Vec::new());
-    let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
-    Courier::new(Parts {
-        store: store.clone(),
-        env: env.clone(),
-        routes: Routes::new(store.clone(), env.clone(), tasks),
-        outbound: Arc::new(client),
-        guard,
-        scripts: Scripts::default(),
-        shared: false,
-        traces: None,
-        tally: crate::Tally::default(),
-        tasks: Tasks::new(),
-    })
+    let client = Client::new(guard, env.clone(), Tasks::new(), Roots::default());
+    Courier::new(parts(store, env, Arc::new(client)))
 }
 
 #[tokio::test]

@@ -74,7 +74,6 @@ async fn an_end_is_heard_late_and_from_nobody() {
 fn tasks_run_on_the_runtimes_they_were_made_for() {
     let [first, second] = ["first", "second"]
         .map(|name| tokio::runtime::Builder::new_multi_thread().thread_name(name).build().unwrap());
-    let of = |runtime: &tokio::runtime::Runtime| Some(runtime.handle().clone());
     let (told, name) = std::sync::mpsc::channel();
     let tell = || {
         let told = told.clone();
@@ -82,12 +81,12 @@ fn tasks_run_on_the_runtimes_they_were_made_for() {
             let _ = told.send(std::thread::current().name().map(str::to_owned));
         }
     };
-    let tasks = Tasks::on(of(&first), of(&second));
+    let tasks = Tasks::on(first.handle().clone(), Some(second.handle().clone()));
     tasks.spawn("named", tell());
     assert_eq!(name.recv().unwrap().as_deref(), Some("first"));
     tasks.spawn_behind("named", tell());
     assert_eq!(name.recv().unwrap().as_deref(), Some("second"));
-    let alone = Tasks::on(of(&first), None);
+    let alone = Tasks::on(first.handle().clone(), None);
     alone.spawn_behind("named", tell());
     assert_eq!(name.recv().unwrap().as_deref(), Some("first"), "nobody stands behind");
 }
