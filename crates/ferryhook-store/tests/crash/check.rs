@@ -50,7 +50,8 @@ async fn check_events(engine: &dyn Engine, model: &Model) -> BTreeMap<Id<Event>,
 fn check_event(model: &Model, event: &Event) {
     let id = event.id;
     let known = model.events.get(&id).unwrap_or_else(|| panic!("{id} was never sent"));
-    assert!(known.may_live(model.now), "{id} is gone and came back: {known:?}");
+    let (now, until) = (model.now, event.expires_at);
+    assert!(known.may_live(now), "{id} is gone and came back until {until:?} ({now}): {known:?}");
     assert!(event.retry_count >= known.step, "{id} fell back to {}: {known:?}", event.retry_count);
     let accepted = known.manifest.event();
     assert!(event.body == accepted.body, "{id} has another body: {known:?}");

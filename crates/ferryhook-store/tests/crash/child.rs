@@ -65,14 +65,14 @@ pub(crate) fn run(orders: &Orders) {
             backups: orders.directory.with_extension("backup"),
             arriving: Mutex::default(),
             groups: AtomicU64::new(orders.seed % 1_000_000 * 1000),
+            passing: Mutex::default(),
         });
+        let legacies = load.legacies().await.unwrap_or_else(|error| panic!("a list: {error}"));
         let mut tasks = JoinSet::new();
-        for number in 0..TASKS {
+        for (number, own) in (0..TASKS).zip(legacies) {
             let dice = Dice(orders.seed ^ (number << 32));
-            tasks.spawn(
-                Task { load: load.clone(), dice, own: Vec::new(), five: None, held: vec![] }
-                    .run(number),
-            );
+            let task = Task { load: load.clone(), dice, own, five: None, held: vec![] };
+            tasks.spawn(task.run(number));
         }
         let ended = tasks.join_next().await;
         ended.unwrap().unwrap().unwrap_or_else(|error| panic!("a task of the child: {error}"));
@@ -88,11 +88,31 @@ struct Load {
     /// Events that are about to be accepted or just were: others patch them meanwhile.
     arriving: Mutex<VecDeque<Event>>,
     groups: AtomicU64,
+    /// Held while time passes: it is told before it comes.
+    passing: Mutex<()>,
+}
+
+impl Load {
+    /// What an earlier child left, for each task to go on with. Nobody works yet, so that every
+    /// event has one owner, who tells in the right order what became of it.
+    async fn legacies(&self) -> Result<Vec<Vec<Stored<Event>>>, StoreError> {
+        let mut legacies = vec![Vec::new(); TASKS as usize];
+        let slice = Slice::newest_first().limit(100);
+        for number in 0..SOURCES {
+            let (source, always) = (cargo::source(number), Window::ALWAYS);
+            let page = self.store.events().list_by_source(source, always, slice.clone()).await?;
+            for (place, event) in page.rows.into_iter().enumerate() {
+                legacies[place % TASKS as usize].push(event);
+            }
+        }
+        Ok(legacies)
+    }
 }
 
 struct Task {
     load: Arc<Load>,
     dice: Dice,
+    /// Nobody else's.
     own: Vec<Stored<Event>>,
     five: Option<(u64, u64)>,
     /// Told with the next durable acknowledgement: what was only buffered is durable then.
@@ -101,7 +121,6 @@ struct Task {
 
 impl Task {
     async fn run(mut self, number: u64) -> Result<(), StoreError> {
-        self.adopt(number).await?;
         for turn in 1u64.. {
             match self.dice.roll(20) {
                 0..=7 => self.accept().await?,
@@ -120,16 +139,6 @@ impl Task {
                 _ => {}
             }
         }
-        Ok(())
-    }
-
-    /// Goes on with what an earlier child left.
-    async fn adopt(&mut self, number: u64) -> Result<(), StoreError> {
-        let slice = Slice::newest_first().limit(100);
-        let source = cargo::source(number % SOURCES);
-        let page = self.load.store.events().list_by_source(source, Window::ALWAYS, slice).await?;
-        let share = page.rows.into_iter().skip((number / SOURCES) as usize).step_by(8);
-        self.own.extend(share);
         Ok(())
     }
 
@@ -303,6 +312,7 @@ impl Task {
     /// The parent's clock is never behind ours: it hears of the time before it comes.
     fn pass_time(&mut self) {
         let seconds = 20 + self.dice.roll(39);
+        let _passing = self.load.passing.lock().unwrap();
         tell(&format!("t {}", self.load.env.now().as_seconds() + seconds as i64));
         self.load.clock.advance(Duration::from_secs(seconds));
     }
