@@ -17,6 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::problem::{Code, Problem};
 
 const COST: u32 = 12;
+/// For tests of all that is around a password.
+const COST_IN_TESTS: u32 = 4;
 pub const CHARACTERS_MIN: usize = 8;
 /// bcrypt reads no further, and what it does not read must not look like part of a password.
 pub const BYTES_MAX: usize = 72;
@@ -30,6 +32,7 @@ const NOBODYS: &str = "$2b$12$abcdefghijklmnopqrstuuUew0zIvH2kQdWAQ7.VijjErS6Xmx
 #[derive(Clone)]
 pub struct Passwords {
     env: Env,
+    cost: u32,
     turns: Arc<Semaphore>,
     room: Arc<Semaphore>,
     /// How often bcrypt has run. It is what takes time, and so what could tell something.
@@ -50,20 +53,21 @@ impl From<Busy> for Problem {
 impl Passwords {
     pub fn new(env: Env) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self::with_turns(env, (processors / 2).max(1))
+        let cost = if cfg!(test) { COST_IN_TESTS } else { COST };
+        Self::with(env, cost, (processors / 2).max(1))
     }
 
-    fn with_turns(env: Env, turns: usize) -> Self {
+    fn with(env: Env, cost: u32, turns: usize) -> Self {
         let (room, turns) = (Semaphore::new(turns + WAITING_MAX), Semaphore::new(turns));
-        Self { env, turns: Arc::new(turns), room: Arc::new(room), work: Arc::default() }
+        Self { env, cost, turns: Arc::new(turns), room: Arc::new(room), work: Arc::default() }
     }
 
     /// What is kept of it.
     pub async fn hash(&self, password: &str) -> Result<Secret, Problem> {
         let mut salt = [0u8; 16];
         self.env.fill(&mut salt);
-        let password = Secret::new(password);
-        let hashed = self.run(move || bcrypt::hash_with_salt(password.expose(), COST, salt));
+        let (password, cost) = (Secret::new(password), self.cost);
+        let hashed = self.run(move || bcrypt::hash_with_salt(password.expose(), cost, salt));
         let hashed = hashed.await?.map_err(|error| {
             tracing::error!(%error, "a password cannot be hashed");
             Problem::internal()

@@ -3,7 +3,7 @@ use tokio::task::JoinSet;
 use super::*;
 
 fn passwords() -> Passwords {
-    Passwords::with_turns(Env::fixed("2026-01-01T00:00:00Z"), 1)
+    Passwords::with(Env::fixed("2026-01-01T00:00:00Z"), COST, 1)
 }
 
 fn complaint(password: &str) -> String {
