@@ -233,7 +233,10 @@ impl Ingest {
 
     async fn write(&self, is_last: bool) {
         let door = &self.0;
-        door.tally.flush(&door.store).await;
+        match is_last {
+            true => door.tally.flush(&door.store).await,
+            false => door.tally.flush_some(&door.store).await,
+        }
         door.rejections.flush(&door.store).await;
         door.quotas.flush(&door.store, &door.env, is_last).await;
         for (account, used, limit) in door.quotas.counted(&door.store, &door.env).await {

@@ -21,6 +21,7 @@ use ferryhook_net::Tasks;
 use ferryhook_store::{Store, StoreError};
 use tokio::sync::oneshot;
 
+use crate::lanes::Pace;
 use cache::{Cache, Found};
 
 pub(crate) use declared::no_json;
@@ -40,6 +41,9 @@ pub mod limits {
     pub const UNKNOWN_FOR: Duration = Duration::from_secs(5);
     /// From then on a route is renewed in the background of the request that asks for it.
     pub const FRESH_FOR: Duration = Duration::from_secs(60);
+    /// Renewals a second; whoever asks for one more is served as before. Enough for all that are
+    /// kept to be renewed in time, and few where thousands grew old together.
+    pub const RENEWALS_PER_SECOND: u32 = 200;
     /// From then on a request waits for the renewal.
     pub const STALE_FOR: Duration = Duration::from_secs(300);
     /// Loads at once; who asks for one more is told that the store is busy.
@@ -119,6 +123,7 @@ struct Inner {
     tasks: Tasks,
     cache: Cache,
     declared: declared::Shared,
+    renewals: Mutex<Pace>,
     /// Who waits for which load. One runs for a source, whoever asks meanwhile waits for it.
     loads: Mutex<HashMap<Id<Source>, Load>>,
 }
@@ -133,15 +138,20 @@ struct Load {
 impl Routes {
     pub fn new(store: Store, env: Env, tasks: Tasks) -> Self {
         let (cache, declared) = (Cache::default(), declared::Shared::default());
-        Self(Arc::new(Inner { store, env, tasks, cache, declared, loads: Mutex::default() }))
+        let (renewals, loads) =
+            (Mutex::new(Pace::of(limits::RENEWALS_PER_SECOND)), Mutex::default());
+        Self(Arc::new(Inner { store, env, tasks, cache, declared, renewals, loads }))
     }
 
     /// The route of a source, or `None` for an id that names none or a deleted one.
     pub async fn find(&self, id: Id<Source>) -> Result<Option<Arc<Route>>, StoreError> {
-        match self.0.cache.find(id, self.0.env.elapsed()) {
+        let now = self.0.env.elapsed();
+        match self.0.cache.find(id, now) {
             Found::Fresh(route) => Ok(route),
             Found::Stale(route) => {
-                self.load(id, None);
+                if self.0.may_renew(now) {
+                    self.load(id, None);
+                }
                 Ok(Some(route))
             }
             Found::Nothing => {
@@ -227,6 +237,16 @@ impl Inner {
             }
             return;
         }
+    }
+
+    fn may_renew(&self, now: Duration) -> bool {
+        // Whoever cannot look at once leaves it to the next who asks.
+        let Ok(mut renewals) = self.renewals.try_lock() else { return false };
+        let is_open = renewals.opens() <= now;
+        if is_open {
+            renewals.started(now);
+        }
+        is_open
     }
 
     fn loads(&self) -> MutexGuard<'_, HashMap<Id<Source>, Load>> {

@@ -3,8 +3,9 @@
 //!
 //! Told by the door, the courier and the API's gate; each time it costs a lookup and an addition,
 //! and what has been told before allocates nothing. Flushed by the door, and once more at a clean
-//! stop. A crash forgets what was counted since the last flush; no event depends on it. When
-//! nothing happened, nothing is written.
+//! stop. Where thousands of sources are busy they take turns, so that a flush stays small and a
+//! row has its counts within a minute. A crash forgets what was not written yet; no event depends
+//! on it. When nothing happened, nothing is written.
 
 mod gathered;
 mod kept;
@@ -28,8 +29,8 @@ pub struct Tally(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     gathered: Shards<Gathered>,
-    /// What could not be written yet.
-    kept: Mutex<Outbox>,
+    /// What is still to be written.
+    waiting: Mutex<Outbox>,
     /// Of the day, which outlives a flush.
     active: Mutex<Active>,
     kept_before: Mutex<KeptBefore>,
@@ -133,22 +134,31 @@ impl Tally {
 
     /// Adds everything to the store. What could not be added is kept for the next time.
     pub(crate) async fn flush(&self, store: &Store) {
+        self.flush_with(store, std::mem::take).await;
+    }
+
+    /// Adds to the store what has its turn.
+    pub(crate) async fn flush_some(&self, store: &Store) {
+        self.flush_with(store, Outbox::next).await;
+    }
+
+    async fn flush_with(&self, store: &Store, choose: impl FnOnce(&mut Outbox) -> Outbox) {
         let _alone = self.0.flushing.lock().await;
-        let mut outbox = std::mem::take(&mut *lock(&self.0.kept));
-        {
-            let mut active = lock(&self.0.active);
+        let chosen = {
+            let (mut waiting, mut active) = (lock(&self.0.waiting), lock(&self.0.active));
             for mut gathered in self.0.gathered.each() {
-                outbox.take_in(std::mem::take(&mut *gathered), &mut active);
+                waiting.take_in(std::mem::take(&mut *gathered), &mut active);
             }
-        }
-        let writes = outbox.writes(store, self);
+            choose(&mut waiting)
+        };
+        let writes = chosen.writes(store, self);
         if let Some((failed, error)) = crate::writes::all(writes).await {
             tracing::warn!(%error, failed, "some counts were not stored; they are kept for later");
         }
     }
 
     fn keep(&self, what: impl FnOnce(&mut Outbox)) {
-        what(&mut lock(&self.0.kept));
+        what(&mut lock(&self.0.waiting));
     }
 }
 

@@ -99,6 +99,38 @@ async fn a_stale_route_is_renewed_beside() {
     assert_eq!(bench.name().await, "New");
 }
 
+/// Many that grew old together are not renewed together, and all of them soon.
+#[tokio::test]
+async fn old_routes_take_turns() {
+    let bench = bench().await;
+    let env = Env::fixed("2026-01-01T00:00:00Z");
+    let sources: Vec<_> =
+        (0..50).map(|_| Source { id: Id::new(&env), ..samples::source() }).collect();
+    for source in &sources {
+        bench.store.sources().create(source).await.unwrap();
+        bench.routes.find(source.id).await.unwrap().unwrap();
+    }
+    // How many were begun to be renewed when all were asked for.
+    let begun = async || {
+        for source in &sources {
+            bench.routes.find(source.id).await.unwrap().unwrap();
+        }
+        let begun = bench.routes.0.loads().len();
+        bench.settle().await;
+        begun
+    };
+    assert_eq!(begun().await, 0);
+    bench.pass(60);
+    assert_eq!(begun().await, 2);
+    assert_eq!(begun().await, 0, "no time has passed");
+    for _ in 0..sources.len() {
+        bench.clock.advance(Duration::from_secs(1) / limits::RENEWALS_PER_SECOND);
+        assert!(begun().await <= 1);
+    }
+    bench.pass(1);
+    assert_eq!(begun().await, 0, "each has had its turn");
+}
+
 /// Nobody asked for hours: what was true then is not told any more.
 #[tokio::test]
 async fn an_old_route_is_waited_for() {

@@ -1,6 +1,7 @@
 //! What waits to be written: everything gathered so far, as the rows that it is added to.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Bound;
 
 use ferryhook_core::rollup::{Counts, Interval, Scope};
 use ferryhook_core::{Account, Connection, Event, Id, Map, Rollup, Source, Timestamp, Usage};
@@ -20,6 +21,15 @@ pub(super) struct Outbox {
     sources: BTreeMap<Id<Source>, Arrived>,
     connections: BTreeMap<(Id<Source>, Id<Connection>), Ended>,
     copies: BTreeMap<(Id<Source>, Id<Event>), u32>,
+    turns: Turns,
+}
+
+/// Whose turn was last.
+#[derive(Debug, Default)]
+struct Turns {
+    rollup: Option<(Scope, Interval, Timestamp)>,
+    source: Option<Id<Source>>,
+    connection: Option<(Id<Source>, Id<Connection>)>,
 }
 
 /// The sources of each account that took something in on its last day.
@@ -70,6 +80,23 @@ impl Outbox {
         }
         for (of, times) in copies {
             self.add_copies(of, times);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn rollups_waiting(&self) -> usize {
+        self.rollups.len()
+    }
+
+    /// What is to be written next; the rest goes on gathering.
+    pub(super) fn next(&mut self) -> Self {
+        Self {
+            rollups: take_turn(&mut self.rollups, &mut self.turns.rollup),
+            days: std::mem::take(&mut self.days),
+            sources: take_turn(&mut self.sources, &mut self.turns.source),
+            connections: take_turn(&mut self.connections, &mut self.turns.connection),
+            copies: std::mem::take(&mut self.copies),
+            turns: Turns::default(),
         }
     }
 
@@ -184,6 +211,23 @@ impl Outbox {
         }
         writes
     }
+}
+
+/// Those behind the last one, and then from the beginning again.
+fn take_turn<K: Ord + Copy, V>(from: &mut BTreeMap<K, V>, last: &mut Option<K>) -> BTreeMap<K, V> {
+    let count = match from.len() {
+        many if many > limits::TALLIES_MAX / 2 => many, // or there is no room soon
+        few => limits::TALLIES_AT_ONCE.max(few.div_ceil(limits::TALLY_TURNS)),
+    };
+    if count >= from.len() {
+        *last = None;
+        return std::mem::take(from);
+    }
+    let behind = last.map_or(Bound::Unbounded, Bound::Excluded);
+    let keys = from.range((behind, Bound::Unbounded)).chain(from.iter()).map(|(key, _)| *key);
+    let keys: Vec<K> = keys.take(count).collect();
+    *last = keys.last().copied();
+    keys.into_iter().filter_map(|key| from.remove_entry(&key)).collect()
 }
 
 /// As many as fit into each commit. A row with more counts than can be added at once is added to by

@@ -127,3 +127,40 @@ fn what_waits_has_a_bound() {
     let waiting: usize = tally.0.gathered.each().map(|gathered| gathered.accounts.len()).sum();
     assert_eq!(waiting, limits::TALLIES_MAX);
 }
+
+/// However many sources are busy, a flush stays small, nobody waits for more than so many of them,
+/// and nothing is counted twice or not at all.
+#[tokio::test]
+async fn many_take_turns() {
+    let env = Env::fixed("2026-01-01T00:00:00Z");
+    let (_, store) = Probe::new(&env);
+    let (tally, now) = (Tally::default(), env.now());
+    let many = 2 * limits::TALLIES_AT_ONCE;
+    let sources: Vec<_> = (0..many)
+        .map(|place| Source {
+            id: format!("src_{place:016}").parse().unwrap(),
+            ..samples::source()
+        })
+        .collect();
+    let arrive = || sources.iter().for_each(|source| tally.arrived(source, 10, false, now));
+    let rows = || lock(&tally.0.waiting).rollups_waiting();
+    arrive();
+    tally.flush_some(&store).await;
+    // By hour and day, and the account's own.
+    let all = 2 * many + 2;
+    assert_eq!(rows(), all - limits::TALLIES_AT_ONCE);
+    for _ in 1..all.div_ceil(limits::TALLIES_AT_ONCE) {
+        arrive();
+        tally.flush_some(&store).await;
+    }
+    let mut written = Vec::new();
+    for source in &sources {
+        written.push(hour(&store, Scope::Source(source.id), &env).await.events);
+    }
+    assert!(written.iter().all(|events| *events > 0), "{written:?}");
+    tally.flush(&store).await;
+    let rounds = all.div_ceil(limits::TALLIES_AT_ONCE) as u64;
+    for source in &sources {
+        assert_eq!(hour(&store, Scope::Source(source.id), &env).await.events, rounds);
+    }
+}
