@@ -1,7 +1,7 @@
 //! Analytics: how much came in, what became of it and how long it took, of the account, of a source
 //! and of a connection.
 //!
-//! Everything is read from rollups, which the data plane adds to every few seconds: an answer reads
+//! Everything is read from rollups, which the data plane adds to every so often: an answer reads
 //! as many rows as it shows hours or days, however many events are stored.
 
 mod figures;

@@ -17,8 +17,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::problem::{Code, Problem};
 
 const COST: u32 = 12;
-/// For tests of all that is around a password.
-const COST_IN_TESTS: u32 = 4;
 pub const CHARACTERS_MIN: usize = 8;
 /// bcrypt reads no further, and what it does not read must not look like part of a password.
 pub const BYTES_MAX: usize = 72;
@@ -52,8 +50,17 @@ impl From<Busy> for Problem {
 
 impl Passwords {
     pub fn new(env: Env) -> Self {
+        Self::of_cost(env, COST)
+    }
+
+    /// For tests of what is around a password.
+    #[cfg(test)]
+    pub(crate) fn cheap(env: Env) -> Self {
+        Self::of_cost(env, 4)
+    }
+
+    fn of_cost(env: Env, cost: u32) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let cost = if cfg!(test) { COST_IN_TESTS } else { COST };
         Self::with(env, cost, (processors / 2).max(1))
     }
 

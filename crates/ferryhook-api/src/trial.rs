@@ -21,6 +21,7 @@ use crate::auth::{self, Auth};
 use crate::cursors::Cursors;
 use crate::limiter::{Limiter, Rates};
 use crate::mail::Mailer;
+use crate::passwords::Passwords;
 use crate::stream::Seats;
 use crate::visit::Visit;
 use crate::works::Nobody;
@@ -119,17 +120,15 @@ pub(crate) fn auth(store: &Store, env: &Env, tasks: &Tasks) -> Auth {
         google: None,
     };
     let client = Client::new(guard.clone(), env.clone(), tasks.clone(), Roots::default());
-    Auth::new(
-        settings,
-        auth::Surroundings {
-            store: store.clone(),
-            env: env.clone(),
-            tasks: tasks.clone(),
-            mail: Mailer::to_mailbox(env.clone()),
-            outbound: Arc::new(client),
-            guard,
-        },
-    )
+    let around = auth::Surroundings {
+        store: store.clone(),
+        env: env.clone(),
+        tasks: tasks.clone(),
+        mail: Mailer::to_mailbox(env.clone()),
+        outbound: Arc::new(client),
+        guard,
+    };
+    Auth { passwords: Passwords::cheap(env.clone()), ..Auth::new(settings, around) }
 }
 
 impl Trial {

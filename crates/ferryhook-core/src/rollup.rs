@@ -1,7 +1,7 @@
 //! Rollups: what came in and went out of an account, a source or a connection in one hour or on
 //! one day (UTC), as counts that add up.
 //!
-//! Written by the data plane every few seconds as differences, read by whoever shows analytics.
+//! Written by the data plane every so often as differences, read by whoever shows analytics.
 //! Two rollups become one by adding every count, in any order, so it does not matter which node
 //! counted what. Nothing here knows an event.
 

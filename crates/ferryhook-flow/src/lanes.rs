@@ -22,7 +22,7 @@ use ferryhook_store::Stored;
 
 pub(crate) use lane::Felt;
 use lane::{Lane, Ready};
-pub(crate) use pace::Pace;
+use pace::Pace;
 use turns::Turns;
 
 use crate::limits;

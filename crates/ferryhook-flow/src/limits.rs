@@ -161,12 +161,14 @@ pub const TOKEN_MARGIN: Duration = Duration::from_secs(60);
 pub const TOKEN_PAUSE: Duration = Duration::from_millis(500);
 
 /// Counts that wait for a flush: accounts, sources, connections, events that came again.
-pub const TALLIES_MAX: usize = 128 * 1024;
+pub const TALLIES_MAX: usize = 64 * 1024;
+/// Rows of a kind that wait to be added to, the half of them for what comes next.
+pub const ROWS_WAITING_MAX: usize = 128 * 1024;
 /// Rows of a kind that one flush adds to, where no more wait.
-pub const TALLIES_AT_ONCE: usize = 1024;
-/// Where more do, each has its turn within so many flushes: what is counted costs so much a second,
-/// and not so much for each source that had an event.
-pub const TALLY_TURNS: usize = 12;
+pub const ROWS_AT_ONCE: usize = 1024;
+/// Where more do, each has its turn within so many flushes: a busy source costs a few writes a
+/// minute, and not a few every time.
+pub const ROW_TURNS: usize = 12;
 /// People of an account whose calls of a day are counted one by one.
 pub const USERS_COUNTED_MAX: usize = 200;
 /// Sources of an account that are told apart when the active ones of a day are counted.

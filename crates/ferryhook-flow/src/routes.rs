@@ -12,6 +12,7 @@ mod reading;
 mod way;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,7 +22,6 @@ use ferryhook_net::Tasks;
 use ferryhook_store::{Store, StoreError};
 use tokio::sync::oneshot;
 
-use crate::lanes::Pace;
 use cache::{Cache, Found};
 
 pub(crate) use declared::no_json;
@@ -41,9 +41,9 @@ pub mod limits {
     pub const UNKNOWN_FOR: Duration = Duration::from_secs(5);
     /// From then on a route is renewed in the background of the request that asks for it.
     pub const FRESH_FOR: Duration = Duration::from_secs(60);
-    /// Renewals a second; whoever asks for one more is served as before. Enough for all that are
-    /// kept to be renewed in time, and few where thousands grew old together.
-    pub const RENEWALS_PER_SECOND: u32 = 200;
+    /// Between two renewals; whoever asks sooner is served as before. So thousands that grew old
+    /// together are renewed by and by, and up to 12,000 busy ones every minute.
+    pub const RENEWAL_EVERY: Duration = Duration::from_millis(5);
     /// From then on a request waits for the renewal.
     pub const STALE_FOR: Duration = Duration::from_secs(300);
     /// Loads at once; who asks for one more is told that the store is busy.
@@ -123,7 +123,8 @@ struct Inner {
     tasks: Tasks,
     cache: Cache,
     declared: declared::Shared,
-    renewals: Mutex<Pace>,
+    /// When the next renewal may begin, in microseconds.
+    renewal_at: AtomicU64,
     /// Who waits for which load. One runs for a source, whoever asks meanwhile waits for it.
     loads: Mutex<HashMap<Id<Source>, Load>>,
 }
@@ -138,9 +139,8 @@ struct Load {
 impl Routes {
     pub fn new(store: Store, env: Env, tasks: Tasks) -> Self {
         let (cache, declared) = (Cache::default(), declared::Shared::default());
-        let (renewals, loads) =
-            (Mutex::new(Pace::of(limits::RENEWALS_PER_SECOND)), Mutex::default());
-        Self(Arc::new(Inner { store, env, tasks, cache, declared, renewals, loads }))
+        let (renewal_at, loads) = (AtomicU64::new(0), Mutex::default());
+        Self(Arc::new(Inner { store, env, tasks, cache, declared, renewal_at, loads }))
     }
 
     /// The route of a source, or `None` for an id that names none or a deleted one.
@@ -197,6 +197,9 @@ impl Routes {
             }
             return;
         }
+        if !running && tell.is_none() {
+            self.0.renews(self.0.env.elapsed());
+        }
         loads.entry(id).or_default().waiting.extend(tell);
         drop(loads);
         if !running {
@@ -240,13 +243,12 @@ impl Inner {
     }
 
     fn may_renew(&self, now: Duration) -> bool {
-        // Whoever cannot look at once leaves it to the next who asks.
-        let Ok(mut renewals) = self.renewals.try_lock() else { return false };
-        let is_open = renewals.opens() <= now;
-        if is_open {
-            renewals.started(now);
-        }
-        is_open
+        now.as_micros() as u64 >= self.renewal_at.load(Ordering::Relaxed)
+    }
+
+    fn renews(&self, now: Duration) {
+        let next = now + limits::RENEWAL_EVERY;
+        self.renewal_at.store(next.as_micros() as u64, Ordering::Relaxed);
     }
 
     fn loads(&self) -> MutexGuard<'_, HashMap<Id<Source>, Load>> {

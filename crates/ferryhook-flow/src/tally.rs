@@ -3,9 +3,9 @@
 //!
 //! Told by the door, the courier and the API's gate; each time it costs a lookup and an addition,
 //! and what has been told before allocates nothing. Flushed by the door, and once more at a clean
-//! stop. Where thousands of sources are busy they take turns, so that a flush stays small and a
-//! row has its counts within a minute. A crash forgets what was not written yet; no event depends
-//! on it. When nothing happened, nothing is written.
+//! stop. Where hundreds of sources are busy they take turns, so that a flush stays small; each has
+//! its turn in about a minute. A crash forgets what was not written yet; no event depends on it.
+//! When nothing happened, nothing is written.
 
 mod gathered;
 mod kept;

@@ -1,4 +1,4 @@
-//! So many a second, evenly spaced: a destination's own limit of attempts, for one.
+//! A destination's own limit of attempts a second, evenly spaced.
 
 use std::time::Duration;
 
@@ -12,12 +12,6 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn of(per_second: u32) -> Self {
-        let mut pace = Self::default();
-        pace.set(Some(per_second));
-        pace
-    }
-
     /// Keeps its place when the limit stays as it is or changes.
     pub(crate) fn set(&mut self, per_second: Option<u32>) {
         self.interval = match per_second {

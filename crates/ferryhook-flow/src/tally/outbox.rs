@@ -16,13 +16,16 @@ use crate::writes::Write;
 /// In order, so that a run is repeatable: where a count was gathered is up to chance.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
-    rollups: BTreeMap<(Scope, Interval, Timestamp), Counts>,
+    of_accounts: Rollups,
+    of_others: Rollups,
     days: BTreeMap<(Id<Account>, Timestamp), Usage>,
     sources: BTreeMap<Id<Source>, Arrived>,
     connections: BTreeMap<(Id<Source>, Id<Connection>), Ended>,
     copies: BTreeMap<(Id<Source>, Id<Event>), u32>,
     turns: Turns,
 }
+
+type Rollups = BTreeMap<(Scope, Interval, Timestamp), Counts>;
 
 /// Whose turn was last.
 #[derive(Debug, Default)]
@@ -85,13 +88,15 @@ impl Outbox {
 
     #[cfg(test)]
     pub(super) fn rollups_waiting(&self) -> usize {
-        self.rollups.len()
+        self.of_accounts.len() + self.of_others.len()
     }
 
-    /// What is to be written next; the rest goes on gathering.
+    /// What is to be written next; the rest goes on gathering. Accounts do not wait: the first
+    /// count of a day is made from all that was counted on the days before.
     pub(super) fn next(&mut self) -> Self {
         Self {
-            rollups: take_turn(&mut self.rollups, &mut self.turns.rollup),
+            of_accounts: std::mem::take(&mut self.of_accounts),
+            of_others: take_turn(&mut self.of_others, &mut self.turns.rollup),
             days: std::mem::take(&mut self.days),
             sources: take_turn(&mut self.sources, &mut self.turns.source),
             connections: take_turn(&mut self.connections, &mut self.turns.connection),
@@ -109,7 +114,11 @@ impl Outbox {
     }
 
     fn add_counts(&mut self, key: (Scope, Interval, Timestamp), more: &Counts) {
-        if let Some(counts) = entry(&mut self.rollups, key) {
+        let rollups = match key.0 {
+            Scope::Account(_) => &mut self.of_accounts,
+            Scope::Source(_) | Scope::Connection(_) => &mut self.of_others,
+        };
+        if let Some(counts) = entry(rollups, key) {
             counts.get_or_insert_default().add(more);
         }
     }
@@ -119,7 +128,7 @@ impl Outbox {
         let key = (more.account_id, begins_at);
         if let Some(usage) = self.days.get_mut(&key) {
             usage.add(&more);
-        } else if self.days.len() < limits::TALLIES_MAX {
+        } else if self.days.len() < limits::ROWS_WAITING_MAX {
             self.days.insert(key, more);
         }
     }
@@ -154,7 +163,7 @@ impl Outbox {
     /// back to `tally`.
     pub(super) fn writes(self, store: &Store, tally: &Tally) -> Vec<Write> {
         let mut writes: Vec<Write> = Vec::new();
-        for rollups in commits_of(self.rollups) {
+        for rollups in commits_of(self.of_accounts).into_iter().chain(commits_of(self.of_others)) {
             let (store, tally) = (store.clone(), tally.clone());
             writes.push(Box::pin(async move {
                 let added = store.rollups().add(&rollups).await;
@@ -213,12 +222,15 @@ impl Outbox {
     }
 }
 
+/// How many of those that wait have their turn.
+fn turn_of(waiting: usize) -> usize {
+    let by_turns = waiting.div_ceil(limits::ROW_TURNS).max(limits::ROWS_AT_ONCE);
+    by_turns.max(waiting.saturating_sub(limits::ROWS_WAITING_MAX / 2))
+}
+
 /// Those behind the last one, and then from the beginning again.
 fn take_turn<K: Ord + Copy, V>(from: &mut BTreeMap<K, V>, last: &mut Option<K>) -> BTreeMap<K, V> {
-    let count = match from.len() {
-        many if many > limits::TALLIES_MAX / 2 => many, // or there is no room soon
-        few => limits::TALLIES_AT_ONCE.max(few.div_ceil(limits::TALLY_TURNS)),
-    };
+    let count = turn_of(from.len());
     if count >= from.len() {
         *last = None;
         return std::mem::take(from);
@@ -232,7 +244,7 @@ fn take_turn<K: Ord + Copy, V>(from: &mut BTreeMap<K, V>, last: &mut Option<K>) 
 
 /// As many as fit into each commit. A row with more counts than can be added at once is added to by
 /// several, because no commit names a row twice.
-fn commits_of(rollups: BTreeMap<(Scope, Interval, Timestamp), Counts>) -> Vec<Vec<Rollup>> {
+fn commits_of(rollups: Rollups) -> Vec<Vec<Rollup>> {
     use ferryhook_core::limits::{ROLLUP_COUNTS_AT_ONCE, ROLLUPS_AT_ONCE};
     let mut rounds: Vec<Vec<Rollup>> = Vec::new();
     for ((scope, interval, at), counts) in rollups {
@@ -257,7 +269,7 @@ fn unless_gone(counted: Result<(), StoreError>) -> Result<(), StoreError> {
 
 /// The place of a key, or of a new one while there is room.
 fn entry<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K) -> Option<Entry<'_, K, V>> {
-    let has_room = map.len() < limits::TALLIES_MAX || map.contains_key(&key);
+    let has_room = map.len() < limits::ROWS_WAITING_MAX || map.contains_key(&key);
     has_room.then(|| Entry(map, key))
 }
 
@@ -319,3 +331,6 @@ fn nothing(account: Id<Account>, at: Timestamp) -> Usage {
         updated_at: at,
     }
 }
+
+#[cfg(test)]
+mod tests;
