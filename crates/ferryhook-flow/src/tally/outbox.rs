@@ -27,12 +27,20 @@ pub(super) struct Outbox {
 
 type Rollups = BTreeMap<(Scope, Interval, Timestamp), Counts>;
 
-/// Whose turn was last.
 #[derive(Debug, Default)]
 struct Turns {
-    rollup: Option<(Scope, Interval, Timestamp)>,
-    source: Option<Id<Source>>,
-    connection: Option<(Id<Source>, Id<Connection>)>,
+    rollups: Turn<(Scope, Interval, Timestamp)>,
+    sources: Turn<Id<Source>>,
+    connections: Turn<(Id<Source>, Id<Connection>)>,
+}
+
+/// Rows of a kind go in their order, and from the beginning again.
+#[derive(Debug)]
+struct Turn<K> {
+    /// Who was last.
+    last: Option<K>,
+    /// How many had it together. No fewer do as long as someone waits.
+    size: usize,
 }
 
 /// The sources of each account that took something in on its last day.
@@ -96,10 +104,10 @@ impl Outbox {
     pub(super) fn next(&mut self) -> Self {
         Self {
             of_accounts: std::mem::take(&mut self.of_accounts),
-            of_others: take_turn(&mut self.of_others, &mut self.turns.rollup),
+            of_others: self.turns.rollups.take(&mut self.of_others),
             days: std::mem::take(&mut self.days),
-            sources: take_turn(&mut self.sources, &mut self.turns.source),
-            connections: take_turn(&mut self.connections, &mut self.turns.connection),
+            sources: self.turns.sources.take(&mut self.sources),
+            connections: self.turns.connections.take(&mut self.connections),
             copies: std::mem::take(&mut self.copies),
             turns: Turns::default(),
         }
@@ -163,7 +171,7 @@ impl Outbox {
     /// back to `tally`.
     pub(super) fn writes(self, store: &Store, tally: &Tally) -> Vec<Write> {
         let mut writes: Vec<Write> = Vec::new();
-        for rollups in commits_of(self.of_accounts).into_iter().chain(commits_of(self.of_others)) {
+        for rollups in commits_of(self.of_accounts.into_iter().chain(self.of_others)) {
             let (store, tally) = (store.clone(), tally.clone());
             writes.push(Box::pin(async move {
                 let added = store.rollups().add(&rollups).await;
@@ -222,29 +230,39 @@ impl Outbox {
     }
 }
 
-/// How many of those that wait have their turn.
+impl<K> Default for Turn<K> {
+    fn default() -> Self {
+        Self { last: None, size: 0 }
+    }
+}
+
+impl<K: Ord + Copy> Turn<K> {
+    /// Those whose turn it is.
+    fn take<V>(&mut self, from: &mut BTreeMap<K, V>) -> BTreeMap<K, V> {
+        self.size = self.size.max(turn_of(from.len()));
+        if self.size >= from.len() {
+            *self = Self::default();
+            return std::mem::take(from);
+        }
+        let behind = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let keys = from.range((behind, Bound::Unbounded)).chain(from.iter()).map(|(key, _)| *key);
+        let keys: Vec<K> = keys.take(self.size).collect();
+        self.last = keys.last().copied();
+        keys.into_iter().filter_map(|key| from.remove_entry(&key)).collect()
+    }
+}
+
+/// How many of those that wait have their turn at once.
 fn turn_of(waiting: usize) -> usize {
     let by_turns = waiting.div_ceil(limits::ROW_TURNS).max(limits::ROWS_AT_ONCE);
     by_turns.max(waiting.saturating_sub(limits::ROWS_WAITING_MAX / 2))
 }
 
-/// Those behind the last one, and then from the beginning again.
-fn take_turn<K: Ord + Copy, V>(from: &mut BTreeMap<K, V>, last: &mut Option<K>) -> BTreeMap<K, V> {
-    let count = turn_of(from.len());
-    if count >= from.len() {
-        *last = None;
-        return std::mem::take(from);
-    }
-    let behind = last.map_or(Bound::Unbounded, Bound::Excluded);
-    let keys = from.range((behind, Bound::Unbounded)).chain(from.iter()).map(|(key, _)| *key);
-    let keys: Vec<K> = keys.take(count).collect();
-    *last = keys.last().copied();
-    keys.into_iter().filter_map(|key| from.remove_entry(&key)).collect()
-}
-
 /// As many as fit into each commit. A row with more counts than can be added at once is added to by
 /// several, because no commit names a row twice.
-fn commits_of(rollups: Rollups) -> Vec<Vec<Rollup>> {
+fn commits_of(
+    rollups: impl Iterator<Item = ((Scope, Interval, Timestamp), Counts)>,
+) -> Vec<Vec<Rollup>> {
     use ferryhook_core::limits::{ROLLUP_COUNTS_AT_ONCE, ROLLUPS_AT_ONCE};
     let mut rounds: Vec<Vec<Rollup>> = Vec::new();
     for ((scope, interval, at), counts) in rollups {

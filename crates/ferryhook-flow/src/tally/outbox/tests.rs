@@ -11,9 +11,9 @@ fn a_turn_is_small_and_leaves_room() {
 fn everyone_has_a_turn() {
     let many = 30_000;
     let mut waiting: BTreeMap<u32, u32> = (0..many).map(|key| (key, 1)).collect();
-    let (mut last, mut written) = (None, BTreeMap::<u32, u32>::new());
+    let (mut turn, mut written) = (Turn::default(), BTreeMap::<u32, u32>::new());
     for _ in 0..limits::ROW_TURNS {
-        for (key, count) in take_turn(&mut waiting, &mut last) {
+        for (key, count) in turn.take(&mut waiting) {
             *written.entry(key).or_default() += count;
         }
         (0..many).step_by(7).for_each(|key| *waiting.entry(key).or_default() += 1);
