@@ -15,6 +15,7 @@
 //! it a moment before. Everything else is left to the caller's schedule.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,12 +27,13 @@ use hyper::header::{
     CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request};
-use tokio::time::timeout;
 
 use crate::Tasks;
+use crate::alarm::Alarm;
 use connector::Connector;
 use course::{Course, Failure};
 use exchange::exchange;
+use line::Line;
 use pool::{Ends, Pool, Room};
 
 mod address;
@@ -136,13 +138,28 @@ impl Client {
     }
 
     async fn call(&self, outgoing: Outgoing) -> Result<Reply, Unsent> {
-        let deadline = outgoing.timeout;
+        let (time, ends) = (outgoing.timeout, Ends::of(&outgoing));
         let mut course = Course::start(&self.env);
-        let ended = timeout(deadline, self.run(outgoing, &mut course)).await.ok();
-        course.conclude(ended, deadline)
+        let mut rested = self.rested_line(&outgoing.target, &ends, course.started()).await;
+        let alarm = rested.as_mut().and_then(|line| line.alarm.take());
+        let mut alarm = alarm.unwrap_or_else(Alarm::new);
+        let mut ended = alarm.within(time, pin!(self.run(outgoing, rested, &mut course))).await;
+        if let Some(Ok(line)) = &mut ended
+            && let Some(mut line) = line.take()
+        {
+            line.alarm = Some(alarm);
+            self.hang_up(&ends, line, &course);
+        }
+        course.conclude(ended, time)
     }
 
-    async fn run(&self, mut outgoing: Outgoing, course: &mut Course<'_>) -> Result<(), Failure> {
+    /// Gives the line back if it can be used again.
+    async fn run(
+        &self,
+        mut outgoing: Outgoing,
+        rested: Option<Box<Line>>,
+        course: &mut Course<'_>,
+    ) -> Result<Option<Box<Line>>, Failure> {
         if outgoing.method == Method::CONNECT {
             return Err(Failure::new(Why::Blocked, "CONNECT opens tunnels and is never sent"));
         }
@@ -151,14 +168,10 @@ impl Client {
             return Err(Failure::new(Why::Blocked, message));
         }
         own_framing(&mut outgoing);
-        let ends = Ends::of(&outgoing);
-        if let Some(mut line) = self.rested_line(&outgoing.target, &ends, course.started()).await {
+        if let Some(mut line) = rested {
             let request = request(&outgoing, outgoing.headers.clone());
             match exchange(&mut line, request, self.keeps, course).await {
-                Ok(reusable) => {
-                    self.hang_up(&ends, line, reusable, course);
-                    return Ok(());
-                }
+                Ok(reusable) => return Ok(reusable.then_some(line)),
                 Err(stumble) if stumble.unheard => {}
                 Err(stumble) => return Err(stumble.failure),
             }
@@ -169,17 +182,11 @@ impl Client {
         let headers = std::mem::take(&mut outgoing.headers);
         let answered = exchange(&mut line, request(&outgoing, headers), self.keeps, course).await;
         let reusable = answered.map_err(|stumble| stumble.failure)?;
-        self.hang_up(&ends, line, reusable, course);
-        Ok(())
+        Ok(reusable.then_some(line))
     }
 
     /// An open line to the target that seems to work and may still be used.
-    async fn rested_line(
-        &self,
-        target: &Target,
-        ends: &Ends,
-        now: Duration,
-    ) -> Option<Box<line::Line>> {
+    async fn rested_line(&self, target: &Target, ends: &Ends, now: Duration) -> Option<Box<Line>> {
         while let Some(mut line) = self.pool.take(ends, now) {
             if self.guard.admits(target, line.peer) && line.is_good().await {
                 return Some(line);
@@ -188,11 +195,9 @@ impl Client {
         None
     }
 
-    fn hang_up(&self, ends: &Ends, line: Box<line::Line>, reusable: bool, course: &Course<'_>) {
-        if reusable {
-            self.pool.keep_swept(&self.env, &self.tasks);
-            self.pool.put(ends, line, course.now());
-        }
+    fn hang_up(&self, ends: &Ends, line: Box<Line>, course: &Course<'_>) {
+        self.pool.keep_swept(&self.env, &self.tasks);
+        self.pool.put(ends, line, course.now());
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! It knows sockets, deadlines and caps, and nothing of events, accounts or stores.
 
+mod alarm;
 pub mod client;
 pub mod limits;
 pub mod listener;

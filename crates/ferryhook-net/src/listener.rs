@@ -29,6 +29,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
+use crate::alarm::HeadTimer;
 use crate::{Tasks, limits};
 use addresses::Addresses;
 use stream::{State, Stream};
@@ -115,8 +116,7 @@ where
 
 fn http(bounds: &Bounds) -> auto::Builder<TokioExecutor> {
     let mut http = auto::Builder::new(TokioExecutor::new());
-    http.http1()
-        .timer(TokioTimer::new())
+    http.http1() // its timer is each connection's own
         .header_read_timeout(bounds.head)
         .max_buf_size(bounds.head_bytes_max)
         .max_headers(limits::HEADERS_MAX);
@@ -186,7 +186,9 @@ impl Connection {
             service.call(request)
         });
         let io = TokioIo::new(Stream::new(self.stream, state.clone()));
-        let mut http = pin!(self.http.serve_connection(io, service));
+        let mut http = auto::Builder::clone(&self.http);
+        http.http1().timer(HeadTimer::new());
+        let mut http = pin!(http.serve_connection(io, service));
 
         // Telling HTTP/1 from HTTP/2 has no deadline in hyper, nor has an HTTP/2 connection
         // that never asks anything. So the first whole head has one here.

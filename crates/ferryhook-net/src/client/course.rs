@@ -150,9 +150,9 @@ impl<'a> Course<'a> {
     }
 
     /// A head without the end of its body is an answer; no head within the deadline is none.
-    pub(super) fn conclude(
+    pub(super) fn conclude<T>(
         mut self,
-        ended: Option<Result<(), Failure>>,
+        ended: Option<Result<T, Failure>>,
         deadline: Duration,
     ) -> Result<Reply, Unsent> {
         self.timing.total = self.now().saturating_sub(self.started);

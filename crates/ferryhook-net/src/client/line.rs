@@ -22,6 +22,7 @@ use tokio::task::unconstrained;
 
 use super::limits;
 use super::wire::{Meter, Stream, Wire};
+use crate::alarm::Alarm;
 
 pub(super) struct Line {
     sender: http1::SendRequest<Full<Bytes>>,
@@ -30,6 +31,8 @@ pub(super) struct Line {
     pub(super) meter: Arc<Meter>,
     /// Vetted before it was dialled, and compared after.
     pub(super) peer: IpAddr,
+    /// Of the call before; the next one sets it for itself.
+    pub(super) alarm: Option<Alarm>,
 }
 
 /// What ended a connection before its answer.
@@ -51,7 +54,7 @@ impl Line {
             .ignore_invalid_headers_in_responses(true)
             .handshake(io)
             .await?;
-        Ok(Self { sender, driver, driver_ended: false, meter, peer })
+        Ok(Self { sender, driver, driver_ended: false, meter, peer, alarm: None })
     }
 
     /// Whether another request can be sent, as far as this side can know.

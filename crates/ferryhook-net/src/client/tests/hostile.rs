@@ -302,6 +302,6 @@ async fn closed_ports_of_the_inside_look_like_filtered_ones() {
     let env = Env::system();
     let mut filtered = Course::start(&env);
     filtered.begin(course::Step::ConnectingInside);
-    let filtered = filtered.conclude(None, SHORT).unwrap_err();
+    let filtered = filtered.conclude::<()>(None, SHORT).unwrap_err();
     assert_eq!((closed.why, closed.message), (filtered.why, filtered.message));
 }
