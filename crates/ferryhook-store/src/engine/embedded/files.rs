@@ -2,9 +2,11 @@
 //!
 //! Looking goes past the tree itself, which keeps its list of files locked while it writes it to
 //! disk, and which knows of a file only its first and its last key. Ids of events begin with their
-//! time, so of all files one or two can have an id; but every file has keys of all kinds, and by
-//! its first and last key each might. So a file's first and last id are found out once, when they
-//! are first needed, and an event is found by its id as quickly among many files as among few.
+//! time, so of all files one or two can have an id, or what is kept under it; but every file has
+//! keys of all kinds, and by its first and last key each might. So the first and the last key that a
+//! file has of such a stretch are found out once, when they are first needed. Then an event is found
+//! by its id as quickly among many files as among few, and that a new delivery is not there yet
+//! costs no look into any of them.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -16,7 +18,7 @@ use lsm_tree::{AbstractTree, AnyTree, InternalValue, KeyRange, SeqNo, Table, Tab
 use lsm_tree::{UserKey, UserValue};
 
 use super::fresh::Span;
-use super::layout;
+use super::layout::Stretch;
 
 /// What the files have of a span: each key once, in the version that the reader may see.
 pub(super) type Old = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<Entry>> + Send>;
@@ -33,10 +35,10 @@ pub(super) struct Files {
     pub(super) version: u64,
 }
 
-struct File {
+pub(super) struct File {
     table: Table,
-    /// The first and the last of the keys by which events are found by their ids.
-    ids: OnceLock<Option<KeyRange>>,
+    /// The first and the last of its keys in each stretch that goes by time.
+    timely: [OnceLock<Option<KeyRange>>; Stretch::ALL.len()],
 }
 
 impl Files {
@@ -46,7 +48,7 @@ impl Files {
             before.runs.iter().flatten().map(|file| (file.table.id(), file)).collect();
         let file = |table: &Table| match known.get(&table.id()) {
             Some(file) => Arc::clone(file),
-            None => Arc::new(File { table: table.clone(), ids: OnceLock::new() }),
+            None => Arc::new(File { table: table.clone(), timely: Default::default() }),
         };
         let version = tree.current_version();
         let runs = version.iter_levels().flat_map(|level| level.iter());
@@ -61,26 +63,51 @@ impl Files {
         hash: u64,
         at: SeqNo,
     ) -> lsm_tree::Result<Option<UserValue>> {
-        for run in &self.runs {
-            let place = run.partition_point(|file| **file.keys().max() < *key);
-            let Some(file) = run.get(place).filter(|file| file.keys().contains_key(key)) else {
-                continue;
-            };
+        for file in self.that_may_have(key) {
             // The tree's filters use the same hash.
-            if let Some(item) = file.table.get(key, at, hash)? {
+            if let Some(item) = file?.table.get(key, at, hash)? {
                 return Ok((!item.is_tombstone()).then_some(item.value));
             }
         }
         Ok(None)
     }
 
+    /// Newest first.
+    pub(super) fn that_may_have<'a>(
+        &'a self,
+        key: &'a [u8],
+    ) -> impl Iterator<Item = lsm_tree::Result<&'a File>> {
+        let stretch = Stretch::of(key);
+        let one_of = |run: &'a Vec<Arc<File>>| {
+            let place = run.partition_point(|file| **file.keys().max() < *key);
+            run.get(place).map(Arc::as_ref).filter(|file| file.keys().contains_key(key))
+        };
+        self.runs.iter().filter_map(one_of).filter_map(move |file| {
+            let Some(stretch) = stretch else { return Some(Ok(file)) };
+            match file.has_of(stretch) {
+                Ok(keys) => keys.is_some_and(|keys| keys.contains_key(key)).then_some(Ok(file)),
+                Err(error) => Some(Err(error)),
+            }
+        })
+    }
+
     pub(super) fn look(&self, span: &Span, at: SeqNo) -> lsm_tree::Result<Old> {
-        let by_id = layout::is_of_ids(span);
+        // A span never lies in two.
+        let stretch = match &span.0 {
+            Bound::Included(low) | Bound::Excluded(low) => Stretch::of(low),
+            Bound::Unbounded => None,
+        };
         let mut runs = Vec::new();
         for run in &self.runs {
             let mut tables = Vec::new();
             for file in within(run, span) {
-                if !by_id || file.may_have_ids(span)? {
+                let may_have = match stretch {
+                    Some(stretch) => file
+                        .has_of(stretch)?
+                        .is_some_and(|keys| keys.overlaps_with_bounds(&borrowed(span))),
+                    None => true,
+                };
+                if may_have {
                     tables.push(file.table.clone());
                 }
             }
@@ -134,16 +161,17 @@ impl File {
         &self.table.metadata.key_range
     }
 
-    fn may_have_ids(&self, span: &Span) -> lsm_tree::Result<bool> {
-        if self.ids.get().is_none() {
-            let ids = layout::ids();
+    /// The first and the last of its keys there.
+    fn has_of(&self, stretch: Stretch) -> lsm_tree::Result<Option<&KeyRange>> {
+        let known = &self.timely[stretch as usize];
+        if known.get().is_none() {
+            let span = stretch.span();
             // One walk for each end: a walk from both would end where it meets itself.
-            let walk = || versions_of(vec![self.table.clone()], &ids, SeqNo::MAX);
+            let walk = || versions_of(vec![self.table.clone()], &span, SeqNo::MAX);
             let (first, last) = (walk().next().transpose()?, walk().next_back().transpose()?);
             let ends = first.zip(last).map(|(first, last)| (first.key.user_key, last.key.user_key));
-            let _ = self.ids.set(ends.map(KeyRange::new)); // someone may have been faster
+            let _ = known.set(ends.map(KeyRange::new)); // someone may have been faster
         }
-        let ids = self.ids.get().and_then(Option::as_ref);
-        Ok(ids.is_some_and(|ids| ids.overlaps_with_bounds(&borrowed(span))))
+        Ok(known.get().and_then(Option::as_ref))
     }
 }

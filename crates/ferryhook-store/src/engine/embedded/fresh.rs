@@ -223,27 +223,27 @@ impl Table {
         }
     }
 
-    /// The newest version of every key, in order. The table has to be full: nobody adds.
-    pub(super) fn newest(&self) -> impl Iterator<Item = InternalValue> + use<> {
-        let places = 0..=usize::from(u8::MAX);
-        let shelves: Vec<Vec<Version>> = {
+    /// The newest version of every key, in order, one shelf after the other. The table has to be
+    /// full: nobody adds.
+    pub(super) fn newest(&self) -> impl Iterator<Item = InternalValue> {
+        (0..=usize::from(u8::MAX)).flat_map(|place| self.newest_of(place))
+    }
+
+    fn newest_of(&self, place: usize) -> impl Iterator<Item = InternalValue> + use<> {
+        let versions = {
             let shelves = self.shelves.read().unwrap_or_else(PoisonError::into_inner);
-            let whole = |place: usize| -> Vec<Version> {
-                let Shelf { runs, tail, .. } = &shelves[place];
-                let runs = runs.iter().flat_map(|run| run.iter().cloned());
-                runs.chain(sorted(tail.clone())).collect()
-            };
-            places.map(whole).filter(|versions| !versions.is_empty()).collect()
+            let Shelf { runs, tail, .. } = &shelves[place];
+            let count = runs.iter().map(|run| run.len()).sum::<usize>() + tail.len();
+            let mut versions = Vec::with_capacity(count);
+            runs.iter().for_each(|run| versions.extend_from_slice(run));
+            versions.extend(sorted(tail.clone()));
+            versions
         };
-        shelves.into_iter().flat_map(|versions| {
-            let mut versions = sorted(versions);
-            versions.dedup_by(|older, newer| older.key == newer.key);
-            versions.into_iter().map(|Version { key, value, sequence }| match value {
-                Some(value) => {
-                    InternalValue::from_components(key, value, sequence, ValueType::Value)
-                }
-                None => InternalValue::new_tombstone(key, sequence),
-            })
+        let mut versions = sorted(versions);
+        versions.dedup_by(|older, newer| older.key == newer.key);
+        versions.into_iter().map(|Version { key, value, sequence }| match value {
+            Some(value) => InternalValue::from_components(key, value, sequence, ValueType::Value),
+            None => InternalValue::new_tombstone(key, sequence),
         })
     }
 }

@@ -118,19 +118,37 @@ pub(super) fn is_young(index: Index) -> bool {
     matches!(index, Index::Pending | Index::Due)
 }
 
-/// The index whose keys begin with a time, because ids of events do.
-const IDS: u8 = INDEXES + Index::EventById as u8;
-
-pub(super) fn ids() -> Span {
-    beginning(vec![IDS])
+/// Keys that follow each other in time, because ids of events begin with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stretch {
+    /// The entries by which events are found by their ids.
+    Ids,
+    /// What is kept under an event: its deliveries and their attempts.
+    UnderEvents,
 }
 
-/// Whether all of this span lies in that index; a span never lies in two.
-pub(super) fn is_of_ids((from, _): &Span) -> bool {
-    matches!(from, Bound::Included(from) | Bound::Excluded(from) if from.first() == Some(&IDS))
+impl Stretch {
+    pub(super) const ALL: [Self; 2] = [Self::Ids, Self::UnderEvents];
+
+    const fn prefix(self) -> &'static [u8] {
+        const IDS: u8 = INDEXES + Index::EventById as u8;
+        const EVENTS: u8 = TABLES + Table::Events as u8;
+        match self {
+            Self::Ids => &[IDS],
+            Self::UnderEvents => &[EVENTS, b'E', b'V', b'T', b'#'],
+        }
+    }
+
+    pub(super) fn of(key: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|stretch| key.starts_with(stretch.prefix()))
+    }
+
+    pub(super) fn span(self) -> Span {
+        beginning(self.prefix().to_vec())
+    }
 }
 
-/// Whether these bytes are the key of an entry of such an index.
+/// Whether these bytes are the key of an entry of an index whose entries live that shortly.
 pub(super) fn is_marker(key: &[u8]) -> bool {
     const PENDING: u8 = INDEXES + Index::Pending as u8;
     const DUE: u8 = INDEXES + Index::Due as u8;

@@ -83,7 +83,7 @@ struct Views {
 pub(super) struct Layers {
     /// Newest first; the first is being filled.
     pub(super) tables: Vec<Arc<Table>>,
-    files: Arc<Files>,
+    pub(super) files: Arc<Files>,
 }
 
 impl Layers {

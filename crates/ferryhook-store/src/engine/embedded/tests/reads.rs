@@ -2,12 +2,21 @@ use super::*;
 
 const ROWS: u64 = 30_000;
 const AT_ONCE: u64 = 100;
+const SYNCED: Durability = Durability::Synced;
 
 /// Bytes that this thread has asked files for.
 fn bytes_read() -> u64 {
     let counts = std::fs::read_to_string("/proc/thread-self/io").unwrap();
     let read = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
     read.unwrap().parse().unwrap()
+}
+
+/// All is written out, and all merges that were begun are over.
+async fn at_rest(engine: &Embedded) {
+    while engine.shared.sealed_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+    engine.sweep().await.unwrap();
 }
 
 /// However large the file is that has the row, also if it was made before the store was opened: a
@@ -24,10 +33,7 @@ async fn a_row_in_a_large_file_costs_a_few_blocks() {
         let batch = rows.fold(Batch::new(), |batch, row| batch.insert(&row));
         engine.commit(batch, Durability::Buffered).await.unwrap();
     }
-    while engine.shared.sealed_count() > 0 {
-        tokio::task::yield_now().await;
-    }
-    engine.sweep().await.unwrap(); // behind all merges that were begun
+    at_rest(&engine).await;
     drop(engine);
     bench.config.cache_bytes = 16 * 1024;
     let engine = bench.open();
@@ -37,4 +43,81 @@ async fn a_row_in_a_large_file_costs_a_few_blocks() {
     }
     let each = (bytes_read() - before) / looks;
     assert!(each < 40 * 1024, "{each} bytes for a row");
+}
+
+/// Stands for a delivery: kept under an event, whose id begins with its time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Slip {
+    event: u64,
+    says: String,
+}
+
+impl Record for Slip {
+    const KIND: Kind = Kind::Delivery;
+
+    fn key(&self) -> Key {
+        under(self.event)
+    }
+}
+
+fn under(event: u64) -> Key {
+    Key::new(Table::Events, format!("EVT#{event:08}"), "DLV#c")
+}
+
+fn slip(event: u64) -> Slip {
+    Slip { event, says: format!("{event}:").repeat(50) }
+}
+
+/// Each a table of its own, so that all of them lie in files.
+async fn written_out(engine: &Embedded, events: impl Iterator<Item = u64>) {
+    let batch = events.fold(Batch::new(), |batch, event| batch.insert(&slip(event)));
+    engine.commit(batch, SYNCED).await.unwrap();
+    let seal = sealer(lock(&engine.requests).as_ref().unwrap().downgrade());
+    tokio::task::spawn_blocking(seal).await.unwrap().unwrap();
+    at_rest(engine).await;
+}
+
+async fn says(engine: &Embedded, event: u64) -> Option<Slip> {
+    let row = engine.get(&under(event)).await.unwrap()?;
+    Some(Stored::<Slip>::from_row(row).unwrap().record)
+}
+
+/// Each delivery and each attempt is new, and that is looked up before it is written: among many
+/// files as among few.
+#[tokio::test]
+async fn no_file_is_asked_for_what_is_kept_under_a_new_event() {
+    let bench = Bench::new();
+    let engine = bench.open();
+    for first in [100, 200, 300, 400, 500] {
+        written_out(&engine, first..first + 90).await;
+    }
+    let asked = |event| {
+        let layers = engine.shared.layers();
+        layers.files.that_may_have(&layout::row_key(&under(event))).count()
+    };
+    assert_eq!([50, 595, 600].map(asked), [0, 0, 0]);
+    assert_eq!([100, 345, 589].map(asked), [1, 1, 1]);
+}
+
+/// A clock may be set back, and what was written last then has the older ids; a row may be written
+/// again and deleted long after its event came.
+#[tokio::test]
+async fn what_is_kept_under_events_is_found_in_whichever_file_it_is() {
+    let bench = Bench::new();
+    let engine = bench.open();
+    written_out(&engine, 500..590).await;
+    written_out(&engine, 100..190).await;
+    let was = Stored { record: slip(550), revision: 1 };
+    let (changed, gone) = (Slip { says: "changed".into(), ..slip(550) }, slip(551));
+    let gone = Stored { record: gone, revision: 1 };
+    engine.commit(Batch::new().replace(&was, &changed).delete(&gone), SYNCED).await.unwrap();
+    written_out(&engine, 200..290).await;
+    for event in [500, 589, 100, 189, 200, 289] {
+        assert_eq!(says(&engine, event).await, Some(slip(event)));
+    }
+    assert_eq!(says(&engine, 550).await, Some(changed));
+    assert_eq!(says(&engine, 551).await, None);
+    assert_eq!(says(&engine, 300).await, None);
+    let again = engine.commit(Batch::new().insert(&slip(120)), SYNCED).await;
+    assert!(again.is_err_and(|error| error.is_refused()), "it is in an older file");
 }
