@@ -46,9 +46,10 @@ pub const BODY_BYTES_KEPT: usize = 16 * 1024;
 /// more is closed.
 pub const BODY_BYTES_READ: usize = 64 * 1024;
 
-/// Connections kept open without a call on them: to one destination by one runtime, in all, and how
-/// long.
-pub const IDLE_PER_ORIGIN: usize = 64;
+/// Connections kept open without a call on them: to one host by one runtime, in all, and how long.
+/// Thousands of destinations may lie on one host, and calls begin and end in bursts: with fewer, the
+/// lines of each burst were closed, only to be opened again for the next.
+pub const IDLE_PER_ORIGIN: usize = 512;
 pub const IDLE_MAX: usize = 1_024;
 pub const IDLE: Duration = Duration::from_secs(60);
 
