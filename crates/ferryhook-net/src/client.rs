@@ -140,6 +140,9 @@ impl Client {
     async fn call(&self, outgoing: Outgoing) -> Result<Reply, Unsent> {
         let (time, ends) = (outgoing.timeout, Ends::of(&outgoing));
         let mut course = Course::start(&self.env);
+        if let Err(failure) = check(&outgoing) {
+            return course.conclude::<()>(Some(Err(failure)), time);
+        }
         let mut rested = self.rested_line(&outgoing.target, &ends, course.started()).await;
         let alarm = rested.as_mut().and_then(|line| line.alarm.take());
         let mut alarm = alarm.unwrap_or_else(Alarm::new);
@@ -160,13 +163,6 @@ impl Client {
         rested: Option<Box<Line>>,
         course: &mut Course<'_>,
     ) -> Result<Option<Box<Line>>, Failure> {
-        if outgoing.method == Method::CONNECT {
-            return Err(Failure::new(Why::Blocked, "CONNECT opens tunnels and is never sent"));
-        }
-        if outgoing.identity.is_some() && !outgoing.target.is_secure() {
-            let message = "a client certificate can be shown over https only";
-            return Err(Failure::new(Why::Blocked, message));
-        }
         own_framing(&mut outgoing);
         if let Some(mut line) = rested {
             let request = request(&outgoing, outgoing.headers.clone());
@@ -211,6 +207,18 @@ impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("guard", &self.guard).finish_non_exhaustive()
     }
+}
+
+/// What is never sent, whoever is called.
+fn check(outgoing: &Outgoing) -> Result<(), Failure> {
+    if outgoing.method == Method::CONNECT {
+        return Err(Failure::new(Why::Blocked, "CONNECT opens tunnels and is never sent"));
+    }
+    if outgoing.identity.is_some() && !outgoing.target.is_secure() {
+        let message = "a client certificate can be shown over https only";
+        return Err(Failure::new(Why::Blocked, message));
+    }
+    Ok(())
 }
 
 /// Headers that say where a message goes and where it ends. With a say in them a user could
