@@ -16,7 +16,7 @@ use serde_json::json;
 
 /// The allocator of the real binary.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const RULES: &str = r#"[
     {"path": "$.type", "operator": "starts_with", "value": "order."},

@@ -32,7 +32,7 @@ use clap::Parser;
 use rustix::fs::Mode;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
     // What we write holds secrets and other people's data: files are their owner's only.

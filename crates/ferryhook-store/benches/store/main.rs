@@ -33,7 +33,7 @@ use usage::Usage;
 
 /// The allocator of the real binary.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 struct Options {
     events: u64,

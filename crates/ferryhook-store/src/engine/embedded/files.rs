@@ -18,7 +18,7 @@ use lsm_tree::{AbstractTree, AnyTree, InternalValue, KeyRange, SeqNo, Table, Tab
 use lsm_tree::{UserKey, UserValue};
 
 use super::fresh::Span;
-use super::layout::Stretch;
+use super::layout::{self, Stretch};
 
 /// What the files have of a span: each key once, in the version that the reader may see.
 pub(super) type Old = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<Entry>> + Send>;
@@ -31,6 +31,8 @@ type Versions = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValu
 pub(super) struct Files {
     /// Newest first. The files of a run do not overlap and are in order.
     runs: Vec<Vec<Arc<File>>>,
+    /// The last entry by which they find an event by its id.
+    last_by_id: OnceLock<Option<UserKey>>,
     /// Counts up with every change of the files.
     pub(super) version: u64,
 }
@@ -53,7 +55,7 @@ impl Files {
         let version = tree.current_version();
         let runs = version.iter_levels().flat_map(|level| level.iter());
         let runs = runs.map(|run| run.iter().map(file).collect()).collect();
-        Self { runs, version: version.id() }
+        Self { runs, last_by_id: OnceLock::new(), version: version.id() }
     }
 
     /// The value of a row or a note that the newest file with its key has.
@@ -78,17 +80,35 @@ impl Files {
         key: &'a [u8],
     ) -> impl Iterator<Item = lsm_tree::Result<&'a File>> {
         let stretch = Stretch::of(key);
+        let runs = match layout::entry_by_id(key) {
+            Some(entry) if self.end_before(&entry) => &[],
+            _ => self.runs.as_slice(),
+        };
         let one_of = |run: &'a Vec<Arc<File>>| {
             let place = run.partition_point(|file| **file.keys().max() < *key);
             run.get(place).map(Arc::as_ref).filter(|file| file.keys().contains_key(key))
         };
-        self.runs.iter().filter_map(one_of).filter_map(move |file| {
+        runs.iter().filter_map(one_of).filter_map(move |file| {
             let Some(stretch) = stretch else { return Some(Ok(file)) };
             match file.has_of(stretch) {
                 Ok(keys) => keys.is_some_and(|keys| keys.contains_key(key)).then_some(Ok(file)),
                 Err(error) => Some(Err(error)),
             }
         })
+    }
+
+    /// Whether all events that they find by id come before this one.
+    fn end_before(&self, entry: &[u8]) -> bool {
+        if self.last_by_id.get().is_none() {
+            let mut last = None;
+            for file in self.runs.iter().flatten() {
+                // Whoever asks the file itself next is told what is wrong with it.
+                let Ok(keys) = file.has_of(Stretch::Ids) else { return false };
+                last = last.max(keys.map(KeyRange::max));
+            }
+            let _ = self.last_by_id.set(last.cloned()); // someone may have been faster
+        }
+        matches!(self.last_by_id.get(), Some(Some(last)) if **last < *entry)
     }
 
     pub(super) fn look(&self, span: &Span, at: SeqNo) -> lsm_tree::Result<Old> {

@@ -148,6 +148,31 @@ impl Stretch {
     }
 }
 
+const SOURCE_BYTES: usize = b"SRC#src_0000000000000000".len();
+const EVENT_BYTES: usize = b"evt_0000000000000000".len();
+/// How the key of an entry begins by which an event is found by its id.
+type ById = [u8; 1 + b"EVTID#".len() + EVENT_BYTES];
+
+/// Of the event whose own row has this key; nothing for all other keys. An event has that entry as
+/// long as it has its row: they come and go in the same commits.
+pub(super) fn entry_by_id(row: &[u8]) -> Option<ById> {
+    const IDS: u8 = INDEXES + Index::EventById as u8;
+    const EVENTS: u8 = TABLES + Table::Events as u8;
+    let (partition, sort) = row.strip_prefix(&[EVENTS])?.split_at_checked(SOURCE_BYTES)?;
+    let sort = sort.strip_prefix(&END)?.strip_suffix(&END)?;
+    let (rest, id) = sort.split_last_chunk::<EVENT_BYTES>()?;
+    let is_event =
+        partition.starts_with(b"SRC#") && rest.starts_with(b"EVT#") && id.starts_with(b"evt_");
+    if !is_event {
+        return None;
+    }
+    let mut entry = [IDS; _];
+    let (lead, rest) = entry[1..].split_at_mut(b"EVTID#".len());
+    lead.copy_from_slice(b"EVTID#");
+    rest.copy_from_slice(id);
+    Some(entry)
+}
+
 /// Whether these bytes are the key of an entry of an index whose entries live that shortly.
 pub(super) fn is_marker(key: &[u8]) -> bool {
     const PENDING: u8 = INDEXES + Index::Pending as u8;

@@ -1,5 +1,7 @@
 use super::*;
 use crate::record::Kind;
+use crate::records;
+use ferryhook_core::{Event, Id, Source};
 use proptest::prelude::*;
 
 proptest! {
@@ -52,4 +54,30 @@ fn a_prefix_covers_its_keys_and_no_others() {
     };
     assert!(inside("SRC#") && inside("SRC#zzz"));
     assert!(!inside("SRC") && !inside("SRD#") && !inside("KEY#"));
+}
+
+/// What the records of events say and what the engine makes of it have to agree.
+#[test]
+fn the_entry_by_id_is_told_from_the_row_of_an_event_and_from_no_other_row() {
+    let id: Id<Event> = "evt_-OhqqeV-00000001".parse().unwrap();
+    let source: Id<Source> = "src_0000000000000001".parse().unwrap();
+    let row = records::event::key(source, id.made_at().unwrap(), id);
+    let entry = entry_key(&records::event::by_id(id), &row);
+    let told = entry_by_id(&row_key(&row)).unwrap();
+    assert!(entry.starts_with(&told), "{}", String::from_utf8_lossy(&told));
+
+    let Key { partition, sort, .. } = row;
+    let sort = sort.unwrap();
+    for (table, partition, sort) in [
+        (Table::Main, &*partition, &*sort),
+        (Table::Events, "SRC#src_1", &*sort),
+        (Table::Events, "ACC#acc_0000000000000001", &*sort),
+        (Table::Events, &*partition, "EVT#00000001"),
+        (Table::Events, &*partition, "REJ#1767225600000#evt_-OhqqeV-00000001"),
+        (Table::Events, &*partition, "EVT#1767225600000#rej_-OhqqeV-00000001"),
+        (Table::Events, "EVT#evt_-OhqqeV-00000001", "ATT#02#conn_0000000000000001"),
+    ] {
+        assert_eq!(entry_by_id(&row_key(&Key::new(table, partition, sort))), None, "{sort}");
+    }
+    assert_eq!(entry_by_id(&[]), None);
 }

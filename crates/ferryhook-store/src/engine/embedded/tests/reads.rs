@@ -69,8 +69,8 @@ fn slip(event: u64) -> Slip {
 }
 
 /// Each a table of its own, so that all of them lie in files.
-async fn written_out(engine: &Embedded, events: impl Iterator<Item = u64>) {
-    let batch = events.fold(Batch::new(), |batch, event| batch.insert(&slip(event)));
+async fn written_out<R: Record>(engine: &Embedded, rows: impl Iterator<Item = R>) {
+    let batch = rows.fold(Batch::new(), |batch, row| batch.insert(&row));
     engine.commit(batch, SYNCED).await.unwrap();
     let seal = sealer(lock(&engine.requests).as_ref().unwrap().downgrade());
     tokio::task::spawn_blocking(seal).await.unwrap().unwrap();
@@ -89,7 +89,7 @@ async fn no_file_is_asked_for_what_is_kept_under_a_new_event() {
     let bench = Bench::new();
     let engine = bench.open();
     for first in [100, 200, 300, 400, 500] {
-        written_out(&engine, first..first + 90).await;
+        written_out(&engine, (first..first + 90).map(slip)).await;
     }
     let asked = |event| {
         let layers = engine.shared.layers();
@@ -105,13 +105,13 @@ async fn no_file_is_asked_for_what_is_kept_under_a_new_event() {
 async fn what_is_kept_under_events_is_found_in_whichever_file_it_is() {
     let bench = Bench::new();
     let engine = bench.open();
-    written_out(&engine, 500..590).await;
-    written_out(&engine, 100..190).await;
+    written_out(&engine, (500..590).map(slip)).await;
+    written_out(&engine, (100..190).map(slip)).await;
     let was = Stored { record: slip(550), revision: 1 };
     let (changed, gone) = (Slip { says: "changed".into(), ..slip(550) }, slip(551));
     let gone = Stored { record: gone, revision: 1 };
     engine.commit(Batch::new().replace(&was, &changed).delete(&gone), SYNCED).await.unwrap();
-    written_out(&engine, 200..290).await;
+    written_out(&engine, (200..290).map(slip)).await;
     for event in [500, 589, 100, 189, 200, 289] {
         assert_eq!(says(&engine, event).await, Some(slip(event)));
     }
@@ -120,4 +120,55 @@ async fn what_is_kept_under_events_is_found_in_whichever_file_it_is() {
     assert_eq!(says(&engine, 300).await, None);
     let again = engine.commit(Batch::new().insert(&slip(120)), SYNCED).await;
     assert!(again.is_err_and(|error| error.is_refused()), "it is in an older file");
+}
+
+/// Stands for an event: found by its id, which its key ends with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Note {
+    number: u64,
+}
+
+impl Note {
+    fn id(&self) -> String {
+        format!("evt_{:016}", self.number)
+    }
+}
+
+impl Record for Note {
+    const KIND: Kind = Kind::Event;
+
+    fn key(&self) -> Key {
+        let sort = format!("EVT#{:013}#{}", self.number, self.id());
+        Key::new(Table::Events, "SRC#src_0000000000000001", sort)
+    }
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![IndexKey::new(Index::EventById, format!("EVTID#{}", self.id()), "EVENT")]
+    }
+}
+
+fn note(number: u64) -> Note {
+    Note { number }
+}
+
+/// An event is new in almost every commit that says so, and its source has others in every file.
+#[tokio::test]
+async fn no_file_is_asked_for_an_event_that_came_after_all_of_them() {
+    let bench = Bench::new();
+    let engine = bench.open();
+    written_out(&engine, (100..190).map(note)).await;
+    // A clock was set back: the newest file has older ids.
+    written_out(&engine, (20..90).chain([150_000]).map(note)).await;
+    written_out(&engine, (200..290).map(note)).await;
+    let asked = |number| {
+        let layers = engine.shared.layers();
+        layers.files.that_may_have(&layout::row_key(&note(number).key())).count()
+    };
+    assert_eq!([150_001, 200_000].map(asked), [0, 0]);
+    assert!([120, 250, 149_999, 150_000].map(asked).iter().all(|files| *files > 0));
+    for number in [100, 189, 20, 89, 150_000, 200] {
+        let again = engine.commit(Batch::new().insert(&note(number)), SYNCED).await;
+        assert!(again.is_err_and(|error| error.is_refused()), "{number} is in a file");
+    }
+    engine.commit(Batch::new().insert(&note(150_001)), SYNCED).await.unwrap();
 }
