@@ -148,6 +148,13 @@ impl Writes {
         self.marks.truncate(marks);
     }
 
+    /// Adds a note, which stays with whoever has it until it is known to be written.
+    pub(super) fn note(&mut self, note: &Change) {
+        if let Change::Note { key, value } = note {
+            self.put(key.clone(), value.as_slice());
+        }
+    }
+
     fn put(&mut self, key: UserKey, value: impl Into<UserValue>) {
         self.tree.push(Write::Put { key, value: value.into() });
     }
@@ -198,6 +205,10 @@ impl Change {
             Self::Relocate { content, .. } => 512 + content.len(),
             _ => 512,
         }
+    }
+
+    pub(super) fn is_note(&self) -> bool {
+        matches!(self, Self::Note { .. } | Self::Forget { .. })
     }
 
     pub(super) fn key(&self) -> &[u8] {

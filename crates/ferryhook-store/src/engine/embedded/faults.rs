@@ -8,6 +8,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Create,
+    /// Room for more in a file that there is already.
+    Grow,
     Read,
     Write,
     Sync,

@@ -30,6 +30,9 @@ pub(super) use frames::{Frames, Next};
 
 /// A segment grows to about this size before the next one is begun.
 pub(super) const SEGMENT_BYTES: u32 = 64 * 1024 * 1024;
+/// Behind that it has room of this part of it for what the upkeep has to note before it may give
+/// room back: on a full disk there is no other.
+const SPARE_SHARE: u32 = 64;
 /// A segment starts with this, its number and a check of both.
 const SEGMENT_MAGIC: [u8; 8] = *b"FHLOG\0\0\x01";
 pub(super) const SEGMENT_HEADER: u32 = 16;
@@ -69,6 +72,8 @@ pub(super) struct Log {
     end: Position,
     /// Up to here the current segment is known to be on disk.
     synced: u32,
+    /// Up to here the current segment has room that no full disk takes away.
+    room: u32,
     segment_bytes: u32,
     faults: Faults,
     syncer: Syncer,
@@ -104,6 +109,7 @@ impl Log {
             file: Arc::new(file),
             end: Position { segment, offset: SEGMENT_HEADER },
             synced: SEGMENT_HEADER,
+            room: room_of(segment_bytes),
             segment_bytes,
             faults,
             syncer: start_syncer()?,
@@ -126,6 +132,23 @@ impl Log {
     /// Whether the next frame should go to a new segment.
     pub(super) fn is_full(&self) -> bool {
         self.end.offset >= self.segment_bytes
+    }
+
+    /// Takes room for a frame that may reach beyond what the segment has. What a full disk refuses
+    /// here has changed nothing; a write that it stops half-way would be the last.
+    pub(super) fn make_room(&mut self, frame_bytes: usize, room_for: RoomFor) -> io::Result<()> {
+        let spare = match room_for {
+            RoomFor::Commits => self.segment_bytes / SPARE_SHARE,
+            RoomFor::Upkeep => 0,
+        };
+        let bytes = u32::try_from(frame_bytes).map_err(io::Error::other)?;
+        let needed = self.end.offset.saturating_add(bytes).saturating_add(spare);
+        if needed > self.room {
+            self.faults.check(Step::Grow)?;
+            allocate(&self.file, self.room..needed)?;
+            self.room = needed;
+        }
+        Ok(())
     }
 
     /// Writes a frame whose first [`FRAME_HEADER`] bytes are still free.
@@ -177,19 +200,63 @@ impl Log {
         Ok(())
     }
 
-    /// Begins the next segment. This one is finished: that a later one exists proves it durable.
-    pub(super) fn begin_next(&mut self) -> io::Result<()> {
+    /// Begins the next segment. This one has been synced: that a later one exists proves it
+    /// durable. It keeps its room until there is a next one: should none be begun, frames go on
+    /// coming here.
+    pub(super) fn begin_next(&mut self) -> io::Result<Ended> {
         let next = self.end.segment + 1;
         let file = create_segment(&self.directory, next, self.segment_bytes, &self.faults)?;
-        self.file = Arc::new(file);
+        let ended = std::mem::replace(&mut self.file, Arc::new(file));
+        let ended = Ended { file: ended, length: self.end.offset, faults: self.faults.clone() };
         self.end = Position { segment: next, offset: SEGMENT_HEADER };
         self.synced = SEGMENT_HEADER;
-        Ok(())
+        self.room = room_of(self.segment_bytes);
+        Ok(ended)
     }
 
     pub(super) fn faults(&self) -> &Faults {
         &self.faults
     }
+}
+
+/// Whose frame it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RoomFor {
+    Commits,
+    /// Notes of the upkeep, which may use what is spared for them.
+    Upkeep,
+}
+
+/// A segment that has a successor and more room than it needs.
+#[derive(Debug)]
+#[must_use]
+pub(super) struct Ended {
+    file: Arc<File>,
+    length: u32,
+    faults: Faults,
+}
+
+impl Ended {
+    /// Gives the rest of its room back. Whoever reads it knows its end by the file's.
+    pub(super) fn cut(self) -> io::Result<()> {
+        self.faults.check(Step::Sync)?;
+        self.file.set_len(u64::from(self.length))?;
+        self.file.sync_all()
+    }
+}
+
+fn room_of(segment_bytes: u32) -> u32 {
+    segment_bytes.saturating_add(segment_bytes / SPARE_SHARE)
+}
+
+fn allocate(file: &File, room: Range<u32>) -> io::Result<()> {
+    let (from, bytes) = (u64::from(room.start), u64::from(room.end - room.start));
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), from, bytes)
+        .map_err(io::Error::from)
+        .or_else(|error| match error.kind() {
+            io::ErrorKind::Unsupported => Ok(()),
+            _ => Err(error),
+        })
 }
 
 /// Room is taken at once: a full disk shows here, before anything depends on the segment, and
@@ -198,16 +265,10 @@ fn create_segment(directory: &Path, segment: u32, bytes: u32, faults: &Faults) -
     faults.check(Step::Create)?;
     let path = segment_path(directory, segment);
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-    let made =
-        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, u64::from(bytes))
-            .map_err(io::Error::from)
-            .or_else(|error| match error.kind() {
-                io::ErrorKind::Unsupported => Ok(()),
-                _ => Err(error),
-            })
-            .and_then(|()| file.write_all_at(&segment_header(segment), 0))
-            .and_then(|()| file.sync_all())
-            .and_then(|()| File::open(directory)?.sync_all());
+    let made = allocate(&file, 0..room_of(bytes))
+        .and_then(|()| file.write_all_at(&segment_header(segment), 0))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| File::open(directory)?.sync_all());
     match made {
         Ok(()) => Ok(file),
         Err(error) => {

@@ -17,6 +17,7 @@ use crate::tables::{Index, Table};
 mod backups;
 mod changes;
 mod damage;
+mod full;
 mod markers;
 mod merging;
 mod reads;

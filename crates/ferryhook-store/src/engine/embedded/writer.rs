@@ -20,7 +20,7 @@ use super::faults::Step;
 use super::fresh::Version;
 use super::hashed::ByHash;
 use super::layout;
-use super::log::{FRAME_HEADER, Log, Op, Position};
+use super::log::{FRAME_HEADER, Log, Op, Position, RoomFor};
 use super::shared::{Layers, Shared, lock};
 use super::tally::Tally;
 use super::young::Mark;
@@ -92,6 +92,7 @@ struct Group {
     /// behind look here first.
     rows: HashMap<u64, usize, ByHash>,
     sync: bool,
+    room_for: RoomFor,
 }
 
 impl Group {
@@ -103,6 +104,7 @@ impl Group {
             layers,
             rows: HashMap::default(),
             sync: false,
+            room_for: RoomFor::Commits,
         }
     }
 
@@ -138,10 +140,16 @@ impl Writer {
             let mut group = Group::new(self.shared.layers());
             let mut seals = Vec::new();
             let mut syncs = Vec::new();
+            let mut notes = Vec::new();
             let mut next = Some(first);
             let mut bytes = 0;
             while let Some(request) = next {
                 match request {
+                    Request::Commit { changes, done, .. }
+                        if changes.iter().all(Change::is_note) =>
+                    {
+                        notes.push((changes, done));
+                    }
                     Request::Commit { changes, durability, done, _permit: permit } => {
                         bytes += changes.iter().map(Change::bytes).sum::<usize>();
                         let decided = self.decide(&mut group, changes);
@@ -157,6 +165,9 @@ impl Writer {
             }
             last_group = group.waiting.len();
             self.finish(group);
+            for (changes, done) in notes {
+                self.note(changes, done);
+            }
             for done in syncs {
                 let _ = done.send(self.sync());
             }
@@ -261,15 +272,30 @@ impl Writer {
         }
     }
 
+    /// Writes notes of the upkeep, which come before it gives room back: a full disk, where no
+    /// other commit goes through, has room for them, and so has memory.
+    fn note(&mut self, changes: Vec<Change>, done: oneshot::Sender<Result<(), StoreError>>) {
+        let layers = self.shared.layers();
+        let mut group = Group { room_for: RoomFor::Upkeep, sync: true, ..Group::new(layers) };
+        let decided = self.decide(&mut group, changes);
+        group.waiting.push((done, decided));
+        self.finish(group);
+    }
+
     fn write(&mut self, group: &mut Group) -> Result<(), StoreError> {
-        self.shared.wait_for_room(SEALED_MAX)?;
+        if group.room_for == RoomFor::Commits {
+            self.shared.wait_for_room(SEALED_MAX)?;
+        }
         self.latest = self.latest.max(self.env.now().as_seconds());
         if self.log.is_full() {
-            self.rotate()?;
+            match self.rotate() {
+                Err(StoreError::Full(_)) if group.room_for == RoomFor::Upkeep => {}
+                rotated => rotated?,
+            }
         }
         let mut writes = std::mem::take(&mut group.writes);
-        for note in std::mem::take(&mut self.notes) {
-            note.decide(0, None, false, &mut writes)?;
+        for note in &self.notes {
+            writes.note(note);
         }
         self.frame.clear();
         self.frame.resize(FRAME_HEADER, 0);
@@ -282,9 +308,13 @@ impl Writer {
         for mark in &writes.marks {
             push_mark(mark, frame, at);
         }
+        self.log
+            .make_room(frame.len(), group.room_for)
+            .map_err(|error| disk_error("the log cannot get more room", error))?;
         if let Err(error) = self.log.append(frame) {
             return Err(self.give_up("the log cannot be written", error));
         }
+        self.notes.clear();
         let (young, older) = match writes.marks.is_empty() {
             true => Default::default(),
             false => lock(&self.shared.young).sort_out(writes.marks),
@@ -358,13 +388,15 @@ impl Writer {
 
     fn rotate(&mut self) -> Result<(), StoreError> {
         let ended = self.log.end().segment;
-        if let Err(error) = self.log.finish() {
-            return Err(self.give_up("the log cannot be synced", error));
-        }
+        self.sync()?;
         // This is the step a full disk stops, and nothing has changed yet.
-        self.log
+        let rest = self
+            .log
             .begin_next()
             .map_err(|error| disk_error("no log segment could be begun", error))?;
+        if let Err(error) = rest.cut() {
+            return Err(self.give_up("the log cannot be synced", error));
+        }
         let content = std::mem::take(&mut self.content);
         self.notes.push(Change::Note {
             key: layout::segment_note(ended).into(),
