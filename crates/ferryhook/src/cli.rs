@@ -659,15 +659,19 @@ pub struct Bench {
     /// its pages cost.
     #[arg(long, conflicts_with_all = ["api", "connections", "sources", "stored", "compare_growth", "seconds"])]
     pub inbox: bool,
+    /// Measure a backlog instead: a start with so many deliveries that were held, and what those
+    /// who send notice while they are delivered.
+    #[arg(long, conflicts_with_all = ["api", "inbox", "connections", "sources", "stored", "compare_growth"])]
+    pub backlog: bool,
     /// With --api: so many requests a second, whatever the answers do.
     #[arg(long, value_name = "N", default_value = "500", requires = "api", value_parser = value_parser!(u32).range(1..=100_000))]
     pub rate: u32,
-    /// How long each measurement sends; 5 seconds, or 30 with --api.
+    /// How long each measurement sends; 5 seconds, 30 with --api, or 10 with --backlog.
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=3600))]
     pub seconds: Option<u64>,
     /// Send so many events in each measurement instead. With --api: have so many stored before
-    /// anything is measured, 1,000,000 if nothing is said. With --inbox: fill it with so many, the
-    /// same.
+    /// anything is measured, 1,000,000 if nothing is said. With --inbox and --backlog: fill it with
+    /// so many, the same.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000_000))]
     pub events: Option<u32>,
     /// Measure with each of these numbers of connections.

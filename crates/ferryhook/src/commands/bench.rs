@@ -4,15 +4,17 @@
 //! temporary directory, all with the same load and the same sink. Servers are processes of their
 //! own; load and sink are in this one. Absolute figures belong to a machine and an hour, so it is
 //! the ratios that can be compared. [`api`] measures the other half: the answers of the API when
-//! much is stored. [`inbox`] measures those who fetch.
+//! much is stored. [`inbox`] measures those who fetch, [`backlog`] a restart with much that is held.
 
 mod api;
+mod backlog;
 mod child;
 mod figures;
 pub mod floor;
 mod http;
 mod inbox;
 mod letter;
+mod line;
 mod load;
 mod pass;
 mod rounds;
@@ -49,22 +51,22 @@ pub fn run(asked: &Bench) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let failures = match (asked.api, asked.inbox) {
-        (_, true) => {
-            let report = runtime.block_on(unless_interrupted(inbox::measure(asked, cores)))?;
-            print(&report, asked.json, |out| inbox::table::print(out, &report))?;
-            report.failures
-        }
-        (true, _) => {
-            let report = runtime.block_on(unless_interrupted(api::measure(asked, cores)))?;
-            print(&report, asked.json, |out| api::table::print(out, &report))?;
-            report.failures
-        }
-        (false, false) => {
-            let report = runtime.block_on(unless_interrupted(measure(asked, cores)))?;
-            print(&report, asked.json, |out| table::print(out, &report))?;
-            report.failures
-        }
+    let failures = if asked.inbox {
+        let report = runtime.block_on(unless_interrupted(inbox::measure(asked, cores)))?;
+        print(&report, asked.json, |out| inbox::table::print(out, &report))?;
+        report.failures
+    } else if asked.backlog {
+        let report = runtime.block_on(unless_interrupted(backlog::measure(asked, cores)))?;
+        print(&report, asked.json, |out| backlog::table::print(out, &report))?;
+        report.failures
+    } else if asked.api {
+        let report = runtime.block_on(unless_interrupted(api::measure(asked, cores)))?;
+        print(&report, asked.json, |out| api::table::print(out, &report))?;
+        report.failures
+    } else {
+        let report = runtime.block_on(unless_interrupted(measure(asked, cores)))?;
+        print(&report, asked.json, |out| table::print(out, &report))?;
+        report.failures
     };
     for failure in &failures {
         eprintln!("ferryhook: {failure}");

@@ -76,9 +76,32 @@ fn a_small_benchmark_of_the_inbox_empties_it() {
 }
 
 #[test]
+fn a_small_benchmark_of_a_backlog_delivers_what_was_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = ["bench", "--backlog", "--json", "--events", "300", "--seconds", "1"];
+    let output = run(&folder, &asked, &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", show(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["failures"], serde_json::json!([]));
+    assert_eq!(report["held"], 300);
+    for side in ["idle", "beside"] {
+        assert_eq!(report[side]["count"], 100, "{side} {report}");
+        assert!(report[side]["p99"].as_f64().unwrap() > 0.0, "{side} {report}");
+    }
+    assert!(report["readySeconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "all of it is removed");
+}
+
+#[test]
 fn the_options_of_one_benchmark_are_refused_by_the_other() {
     let folder = tempfile::tempdir().unwrap();
-    for asked in [&["bench", "--api", "--stored", "5"][..], &["bench", "--rate", "5"]] {
+    let both = [
+        &["bench", "--api", "--stored", "5"][..],
+        &["bench", "--rate", "5"],
+        &["bench", "--backlog", "--inbox"],
+        &["bench", "--backlog", "--stored", "5"],
+    ];
+    for asked in both {
         assert_eq!(run(&folder, asked, &[]).status.code(), Some(2), "{asked:?}");
     }
 }

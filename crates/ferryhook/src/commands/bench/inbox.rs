@@ -5,8 +5,8 @@
 //! workers lease and acknowledge until nothing is left. All of it happens in one run, because only
 //! the ratios can be compared.
 
+mod answers;
 mod figures;
-mod line;
 pub mod table;
 mod workers;
 
@@ -22,12 +22,13 @@ use ferryhook_store::engine::embedded::{Embedded, EmbeddedConfig};
 use super::child::Server;
 use super::figures::Percentiles;
 use super::letter;
+use super::line::Line;
 use super::load::{Load, Numbers, Until};
 use super::scratch::Scratch;
 use super::setup::Owner;
 use crate::cli::Bench;
+use answers::Page;
 use figures::{Fetched, Ingested, Pages, Report};
-use line::Line;
 
 const EVENTS: u32 = 1_000_000;
 const CONNECTIONS: usize = 64;
@@ -126,7 +127,7 @@ async fn read_pages(line: &mut Line) -> anyhow::Result<Pages> {
     let first = format!("/v1/inbox?order=asc&limit={AT_ONCE}");
     let (mut far, mut number) = (first.clone(), 1);
     while number < FAR_PAGE {
-        let (page, _) = line.get::<line::Page>(&far).await?;
+        let (page, _) = line.get::<Page>(&far).await?;
         // The last page is full, too, as long as another comes behind it.
         let Some(cursor) = page.cursor.filter(|_| page.has_more) else { break };
         far = format!("{first}&cursor={cursor}");
@@ -134,8 +135,8 @@ async fn read_pages(line: &mut Line) -> anyhow::Result<Pages> {
     }
     let (mut of_first, mut of_far) = (Vec::new(), Vec::new());
     for _ in 0..READS {
-        of_first.push(line.get::<line::Page>(&first).await?.1);
-        of_far.push(line.get::<line::Page>(&far).await?.1);
+        of_first.push(line.get::<Page>(&first).await?.1);
+        of_far.push(line.get::<Page>(&far).await?.1);
     }
     let (first_ms, far_ms) =
         (Percentiles::of(of_first.into_iter()), Percentiles::of(of_far.into_iter()));

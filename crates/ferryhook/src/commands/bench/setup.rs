@@ -198,7 +198,7 @@ impl Owner {
         (source, connection)
     }
 
-    fn source(&self, name: &str, env: &Env) -> Source {
+    pub fn source(&self, name: &str, env: &Env) -> Source {
         Source {
             id: Id::new(env),
             user_id: self.user,

@@ -8,7 +8,8 @@ use ferryhook_core::Env;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::line::{Leases, Line, Replies};
+use super::answers::{Leases, Replies};
+use crate::commands::bench::line::Line;
 
 /// What all of them did.
 #[derive(Debug, Default)]

@@ -1,15 +1,14 @@
-//! A worker's connection to the API.
+//! A connection to the API.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use ferryhook_core::Env;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
-use crate::commands::bench::http::{self, Wire};
+use super::http::{self, Wire};
 
 /// A request that is not answered in this time has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,38 +18,6 @@ pub struct Line {
     wire: Wire,
     key: String,
     env: Env,
-}
-
-/// As much of a list as is looked at.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Page {
-    #[serde(default)]
-    pub cursor: Option<String>,
-    #[serde(default)]
-    pub has_more: bool,
-}
-
-/// As much of a lease.
-#[derive(Debug, Deserialize)]
-pub struct Leases {
-    pub data: Vec<Lease>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Lease {
-    pub token: String,
-}
-
-/// What became of each token.
-#[derive(Debug, Deserialize)]
-pub struct Replies {
-    pub data: Vec<Replied>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Replied {
-    pub result: String,
 }
 
 impl Line {
