@@ -14,6 +14,7 @@ mod listen;
 mod queue;
 mod rehearse;
 mod settle;
+mod turns;
 
 use std::fmt;
 use std::future::Future;
@@ -53,6 +54,7 @@ use crate::tally::Tally;
 use crate::trace::Sink;
 use crate::types::Types;
 use gate::{Admission, Gate};
+use turns::Turns;
 
 pub use rehearse::Rehearsed;
 
@@ -108,6 +110,7 @@ pub(crate) struct Inner {
     /// Events in memory that the store still calls pending.
     taken: Mutex<QuickSet<Id<Event>>>,
     gate: Mutex<Gate>,
+    turns: Turns,
     /// Held by whoever brings older events into the lanes: two at once would get them out of
     /// order.
     pub(crate) releasing: tokio::sync::Mutex<()>,
@@ -153,6 +156,7 @@ impl Courier {
             erased: Mutex::default(),
             taken: Mutex::default(),
             gate: Mutex::default(),
+            turns: Turns::default(),
             releasing: tokio::sync::Mutex::default(),
             feed: broadcast::channel(crate::feed::KEPT).0,
             gauges: Gauges::new(),

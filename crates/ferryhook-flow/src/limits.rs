@@ -69,6 +69,8 @@ pub const STORE_PAUSE_MAX: Duration = Duration::from_secs(5);
 pub const STORE_TRIES_LAST: usize = 6;
 /// How often a step is tried that another's write came before.
 pub const CONFLICT_TRIES_MAX: usize = 8;
+/// Places at which outcomes of one event wait for each other; all attempts at once are four to one.
+pub const TURNS: usize = 512;
 
 /// From the signal to stop until attempts that are still under way are cut.
 pub const DRAIN: Duration = Duration::from_secs(20);

@@ -76,24 +76,26 @@ impl Parcel {
     /// Stores the plan as it is, unless the store has it.
     pub(crate) async fn write(&self, store: &Store, now: Timestamp) -> Result<Written, StoreError> {
         let mut book = self.book.lock().await;
-        for _ in 0..limits::CONFLICT_TRIES_MAX {
+        let mut tries = 0;
+        loop {
             match (book.lost, &book.revisions) {
-                (true, _) => break,
+                (true, _) => return Ok(Written::Lost),
                 (_, Some(_)) => return Ok(Written::Stored),
                 (_, None) => {}
             }
             let deliveries = book.deliveries.clone();
             match book.write_first(store, &self.event, deliveries, None, now).await {
-                Err(error) if error.is_refused() => {
-                    Box::pin(book.catch_up(store, &self.event)).await?
+                Err(error) if error.is_refused() && tries < limits::CONFLICT_TRIES_MAX => {
+                    Box::pin(book.catch_up(store, &self.event)).await?;
+                    tries += 1;
                 }
                 other => return other,
             }
         }
-        Ok(Written::Lost)
     }
 
-    /// Stores what came of the delivery at this place.
+    /// Stores what came of the delivery at this place. Others that come before us again and again
+    /// are an error, to be asked again; what came of it is not given up for them.
     pub(crate) async fn settle(
         &self,
         store: &Store,
@@ -104,10 +106,8 @@ impl Parcel {
     ) -> Result<Written, StoreError> {
         let mut book = self.book.lock().await;
         let Some(was) = book.deliveries.get(place).cloned() else { return Ok(Written::Lost) };
-        for _ in 0..limits::CONFLICT_TRIES_MAX {
-            if book.lost || book.deliveries[place] != was {
-                break;
-            }
+        let mut tries = 0;
+        while !book.lost && book.deliveries[place] == was {
             let mut all = book.deliveries.clone();
             all[place] = next.clone();
             let written = match &book.revisions {
@@ -118,8 +118,9 @@ impl Parcel {
                 }
             };
             match written {
-                Err(error) if error.is_refused() => {
-                    Box::pin(book.catch_up(store, &self.event)).await?
+                Err(error) if error.is_refused() && tries < limits::CONFLICT_TRIES_MAX => {
+                    Box::pin(book.catch_up(store, &self.event)).await?;
+                    tries += 1;
                 }
                 other => return other,
             }

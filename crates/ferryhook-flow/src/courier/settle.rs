@@ -96,16 +96,19 @@ impl Inner {
         }
     }
 
-    /// `None` when the delivery is no longer what it was.
-    async fn write_stored(
+    /// `None` when the delivery is no longer what it was. Others that come before us again and again
+    /// are no reason to give up what has been answered: that is an error, and asked again.
+    pub(super) async fn write_stored(
         &self,
         event: &Stored<Event>,
         was: &Stored<Delivery>,
         next: &Delivery,
         attempt: Option<&Attempt>,
     ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        let _turn = self.turns.of(event.id).await;
         let mut standing = event.standing();
-        for _ in 0..limits::CONFLICT_TRIES_MAX {
+        let mut tries = 0;
+        loop {
             let page = Slice::default().limit(ferryhook_core::limits::PAGE_MAX);
             let mut siblings = self.store.deliveries().list_by_event(event.id, page).await?.rows;
             let current = siblings.iter().position(|one| one.connection_id == was.connection_id);
@@ -120,15 +123,15 @@ impl Inner {
             let deliveries = self.store.deliveries();
             match deliveries.settle(was, next.clone(), attempt, with_event, beside).await {
                 Ok((settled, _)) => return Ok(Some(settled)),
-                Err(error) if error.is_refused() => {
+                Err(error) if error.is_refused() && tries < limits::CONFLICT_TRIES_MAX => {
                     // A sibling moved the event on between the look and the write.
                     let Some(found) = self.find_event(was).await? else { return Ok(None) };
                     standing = found.standing();
+                    tries += 1;
                 }
                 Err(error) => return Err(error),
             }
         }
-        Ok(None)
     }
 
     /// The delivery was cancelled, replayed or leased by another while this attempt was made. The

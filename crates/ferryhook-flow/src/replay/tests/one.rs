@@ -170,6 +170,24 @@ async fn what_is_new_does_not_wait_for_replays() {
     assert_eq!((last.event, last.at.as_secs()), (new, 2));
 }
 
+/// They all answer at once, and of those that are written at once all but one are refused.
+#[tokio::test(start_paused = true)]
+async fn many_answers_at_once_are_all_written_down() {
+    let names: Vec<_> = (0..60).map(|number| format!("dock{number}")).collect();
+    let connections: Vec<_> = names.iter().map(|name| connection(name)).collect();
+    let ferry = Ferry::new(&connections).await;
+    let filtered = ferry.stored(the_source().id, None, |event| {
+        event.status = Status::Filtered;
+        event.pending_since = None;
+    });
+    let id = filtered.await.id;
+    ferry.probe.takes(Duration::from_millis(1));
+    assert_eq!(ferry.courier.replay(id, None).await.unwrap().begun.len(), 60);
+    sleep(seconds(60)).await;
+    assert_eq!(ferry.event(id).await.status, Status::Delivered);
+    assert_eq!(ferry.sent_count(), 60);
+}
+
 /// It was settled a moment ago, and its lane has not heard of that yet.
 #[tokio::test(start_paused = true)]
 async fn a_replay_right_behind_another_is_not_lost() {
