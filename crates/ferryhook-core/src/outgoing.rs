@@ -35,14 +35,14 @@ pub const CUSTOM_VALUE_BYTES_MAX: usize = 4096;
 #[derive(Debug, Clone, Copy)]
 pub struct Leaving<'a> {
     pub event: &'a Event,
+    /// The same as it came, before a transform made something else of it.
+    pub came: &'a Event,
     pub connection: &'a Connection,
     /// What is sent, which a transform may have made of the event's own body.
     pub body: &'a [u8],
     pub signed: &'a Signed,
     pub at: Timestamp,
     pub attempt: u16,
-    /// What the event arrived with; one more goes out.
-    pub hops: Hops,
     /// The span of this attempt.
     pub trace: Option<Traceparent>,
     /// Such as `Ferryhook/1.0`.
@@ -51,31 +51,41 @@ pub struct Leaving<'a> {
 
 /// Every header of the attempt, in order. A name comes twice only where the sender or the
 /// connection said it twice. Our own names are in lower case.
-pub fn headers<'a>(leaving: &Leaving<'a>, mut push: impl FnMut(&'a str, Cow<'a, str>)) {
-    let Leaving { event, connection, signed, .. } = *leaving;
-    forwarded(&event.headers, &connection.headers, &mut push);
+///
+/// How often the event has been sent on, and which trace it belongs to, is told by what came: a
+/// transform that leaves those headers out must not make a circle endless.
+pub fn headers<'a>(leaving: &Leaving<'a>, mut push_bytes: impl FnMut(&'a str, Cow<'a, [u8]>)) {
+    let Leaving { event, came, connection, signed, .. } = *leaving;
+    forwarded(leaving, &mut push_bytes);
     for (name, value) in custom(&connection.headers) {
-        push(name, value.into());
+        push_bytes(name, value.as_bytes().into());
+    }
+    if !is_replaced(CONTENT_TYPE, &connection.headers) {
+        push_bytes(CONTENT_TYPE, content_type(event, came, leaving.body));
     }
 
-    if !is_replaced(CONTENT_TYPE, &connection.headers) {
-        push(CONTENT_TYPE, content_type(event, leaving.body).into());
-    }
+    let mut push = |name, value: Cow<'a, str>| {
+        let bytes = match value {
+            Cow::Borrowed(text) => text.as_bytes().into(),
+            Cow::Owned(text) => text.into_bytes().into(),
+        };
+        push_bytes(name, bytes);
+    };
     push(USER_AGENT, leaving.user_agent.into());
     push(EVENT_ID, event.id.as_str().into());
     push(TIMESTAMP, leaving.at.as_millis().to_string().into());
     push(SIGNATURE, signed.ferryhook.as_str().into());
     push(ATTEMPT, leaving.attempt.to_string().into());
-    push(hops::HEADER, leaving.hops.next().to_string().into());
+    push(hops::HEADER, Hops::of(&came.headers).next().to_string().into());
     push(STANDARD_ID, event.id.as_str().into());
     push(STANDARD_TIMESTAMP, signed.timestamp.to_string().into());
     push(STANDARD_SIGNATURE, signed.standard.as_str().into());
     if let Some(trace) = leaving.trace {
         push(traceparent::HEADER, trace.to_string().into());
         // Only beside the trace it came with: it says nothing about another.
-        let arrived = Traceparent::of(&event.headers);
+        let arrived = Traceparent::of(&came.headers);
         if arrived.is_some_and(|arrived| arrived.trace_id() == trace.trace_id())
-            && let Some(state) = traceparent::state(&event.headers)
+            && let Some(state) = traceparent::state(&came.headers)
         {
             push(traceparent::STATE_HEADER, state.into());
         }
@@ -117,11 +127,9 @@ pub fn check_all_custom(headers: &Headers) -> Result<(), BadHeader> {
     headers.iter().try_for_each(|(name, value)| check_custom(name, value))
 }
 
-fn forwarded<'a>(
-    sent: &'a Headers,
-    custom: &Headers,
-    push: &mut impl FnMut(&'a str, Cow<'a, str>),
-) {
+fn forwarded<'a>(leaving: &Leaving<'a>, push: &mut impl FnMut(&'a str, Cow<'a, [u8]>)) {
+    let Leaving { event: Event { headers: sent, .. }, came, connection, .. } = *leaving;
+    let custom = &connection.headers;
     // Names that the sender declared to be between it and us.
     let connection = || sent.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
     let has_connection = connection().next().is_some();
@@ -131,10 +139,30 @@ fn forwarded<'a>(
     };
     for (name, value) in sent.iter() {
         let ends_here = names::ends_here(name) || named(name) || is_replaced(name, custom);
-        if !ends_here && names::is_token(name) && names::is_clean(value) {
-            push(name, value.into());
+        if !ends_here
+            && names::is_token(name)
+            && let Some(value) = clean(value, came)
+        {
+            push(name, value);
         }
     }
+}
+
+/// A value as it goes onto the line, unless there is a control character in it. What the sender
+/// said is stored one character for each byte, and leaves as those bytes, also where a transform
+/// has put it under another name. What a transform says itself is text, and leaves as UTF-8.
+fn clean<'a>(value: &'a str, came: &Event) -> Option<Cow<'a, [u8]>> {
+    let is_senders = || {
+        let mut said =
+            came.headers.iter().map(|(_, said)| said).chain(came.content_type.as_deref());
+        said.any(|said| said == value)
+    };
+    if !value.is_ascii() && is_senders() {
+        let bytes: Option<Vec<u8>> = value.chars().map(|byte| u8::try_from(byte).ok()).collect();
+        // No byte ends a line that is not a control character of ASCII.
+        return bytes.filter(|bytes| names::are_clean(bytes)).map(Cow::Owned);
+    }
+    names::is_clean(value).then(|| value.as_bytes().into())
 }
 
 /// Checked when it was configured, and again here: what is stored may be older than a rule.
@@ -147,12 +175,15 @@ fn is_replaced(name: &str, by: &Headers) -> bool {
 }
 
 /// The sender's, or what the first character suggests.
-fn content_type<'a>(event: &'a Event, body: &[u8]) -> &'a str {
+fn content_type<'a>(event: &'a Event, came: &Event, body: &[u8]) -> Cow<'a, [u8]> {
     let said = event.content_type.as_deref().or_else(|| event.headers.find(CONTENT_TYPE));
-    let said = said.filter(|value| !value.trim().is_empty() && names::is_clean(value));
-    said.unwrap_or(match body.trim_ascii_start().first() {
-        Some(b'{' | b'[') => "application/json",
-        _ => "application/octet-stream",
+    let said = said.filter(|value| !value.trim().is_empty());
+    said.and_then(|value| clean(value, came)).unwrap_or_else(|| {
+        let suggested = match body.trim_ascii_start().first() {
+            Some(b'{' | b'[') => "application/json",
+            _ => "application/octet-stream",
+        };
+        suggested.as_bytes().into()
     })
 }
 

@@ -10,7 +10,6 @@ use std::time::Duration;
 use bytes::BytesMut;
 use ferryhook_core::connection::Method as Configured;
 use ferryhook_core::delivery::Outcome;
-use ferryhook_core::hops::Hops;
 use ferryhook_core::outgoing::{self, Leaving};
 use ferryhook_core::retry::parse_retry_after;
 use ferryhook_core::traceparent::Traceparent;
@@ -46,20 +45,22 @@ pub(crate) struct Means<'a> {
     pub(crate) traces: Option<&'a Sink>,
 }
 
+/// `came` is the event before its transform.
 pub(crate) async fn attempt(
     means: &Means<'_>,
     event: &Event,
+    came: &Event,
     delivery: &Delivery,
     way: &Way,
     shown: &Shown,
 ) -> Made {
     let Means { outbound, guard, env, traces } = *means;
     let at = env.now();
-    let trace = newest(event, env, traces.is_some());
+    let trace = newest(came, env, traces.is_some());
     let target = way.target(guard);
     let answered = match target {
         Ok(target) => {
-            let mut headers = headers(event, delivery, way, at, trace);
+            let mut headers = headers((event, came), delivery, way, at, trace);
             // Whoever else said something under this name, sender included, did not mean this.
             if let Some((name, value)) = shown.header.clone() {
                 headers.insert(name, value);
@@ -84,7 +85,7 @@ pub(crate) async fn attempt(
         && own.is_sampled()
     {
         let method = &method(event, way);
-        let sent = Sent { event, delivery, way, target: target.ok(), method, at, own };
+        let sent = Sent { event: came, delivery, way, target: target.ok(), method, at, own };
         sink.put(span::span(&sent, &answered));
     }
     with_token(made(blank(event, delivery, way, at), answered, at), shown)
@@ -196,17 +197,17 @@ fn method(event: &Event, way: &Way) -> Method {
 
 /// The trace goes on with this attempt as its newest span. Where spans are kept, every event has a
 /// trace.
-fn newest(event: &Event, env: &Env, kept: bool) -> Option<Traceparent> {
-    let arrived = Traceparent::of(&event.headers);
+fn newest(came: &Event, env: &Env, kept: bool) -> Option<Traceparent> {
+    let arrived = Traceparent::of(&came.headers);
     let before = match kept {
-        true => Some(trace::origin(event.id, arrived)),
+        true => Some(trace::origin(came.id, arrived)),
         false => arrived,
     };
     Some(before?.child(trace::random(env)))
 }
 
 fn headers(
-    event: &Event,
+    (event, came): (&Event, &Event),
     delivery: &Delivery,
     way: &Way,
     at: Timestamp,
@@ -216,12 +217,12 @@ fn headers(
     let signed = way.keys.sign(event.id.as_str(), at, body);
     let leaving = Leaving {
         event,
+        came,
         connection: &way.connection,
         body,
         signed: &signed,
         at,
         attempt: delivery.attempts.saturating_add(1),
-        hops: Hops::of(&event.headers),
         trace,
         user_agent: USER_AGENT,
     };
@@ -229,7 +230,7 @@ fn headers(
     // One piece of memory for all values: to copy them is to count.
     let mut values = BytesMut::with_capacity(VALUES_BYTES);
     outgoing::headers(&leaving, |name, value| {
-        values.extend_from_slice(value.as_bytes());
+        values.extend_from_slice(&value);
         let value = HeaderValue::from_maybe_shared(values.split().freeze());
         // What does not parse was refused before; this only keeps a mistake from being sent.
         if let (Some(name), Ok(value)) = (name_of(name), value) {

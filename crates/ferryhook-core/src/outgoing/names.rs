@@ -98,3 +98,8 @@ pub(super) fn is_token(name: &str) -> bool {
 pub(super) fn is_clean(value: &str) -> bool {
     !value.contains(|character: char| character.is_control() && character != '\t')
 }
+
+/// The same of bytes that are nobody's text.
+pub(super) fn are_clean(value: &[u8]) -> bool {
+    !value.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t')
+}

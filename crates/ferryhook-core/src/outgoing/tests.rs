@@ -9,22 +9,44 @@ const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 /// Names in lower case, because that is how they are compared.
 fn leave(event: &Event, connection: &Connection, trace: Option<Traceparent>) -> Vec<String> {
+    let shown =
+        |(name, value): (String, Vec<u8>)| format!("{name}: {}", String::from_utf8_lossy(&value));
+    leave_shaped(event, event, connection, trace).into_iter().map(shown).collect()
+}
+
+fn leave_shaped(
+    came: &Event,
+    event: &Event,
+    connection: &Connection,
+    trace: Option<Traceparent>,
+) -> Vec<(String, Vec<u8>)> {
     let body = event.body.as_bytes();
     let signed = signature::sign(connection.signing_secrets(AT), event.id.as_str(), AT, body);
     let leaving = Leaving {
         event,
+        came,
         connection,
         body,
         signed: &signed,
         at: AT,
         attempt: 3,
-        hops: Hops::of(&event.headers),
         trace,
         user_agent: "Ferryhook/1.0",
     };
     let mut lines = Vec::new();
-    headers(&leaving, |name, value| lines.push(format!("{name}: {value}")));
+    headers(&leaving, |name, value| lines.push((name.to_owned(), value.into_owned())));
     lines
+}
+
+/// With these headers, of an event that came with those.
+fn shaped(came: &[(&str, &str)], sent: &[(&str, &str)]) -> Vec<(String, Vec<u8>)> {
+    let with = |headers: &[(&str, &str)]| Event {
+        headers: headers.iter().copied().collect(),
+        ..samples::event()
+    };
+    let connection = Connection { headers: Headers::default(), ..samples::connection() };
+    let trace = Traceparent::parse(TRACE).map(|trace| trace.child([7; 8]));
+    leave_shaped(&with(came), &with(sent), &connection, trace)
 }
 
 fn from(sent: &[(&str, &str)], custom: &[(&str, &str)]) -> Vec<String> {
@@ -77,6 +99,39 @@ fn ours_come_last_and_in_full() {
             "tracestate: a=1".to_owned(),
         ]
     );
+}
+
+/// Else a circle through a transform that drops headers would never end.
+#[test]
+fn a_transform_cannot_make_an_event_forget_where_it_has_been() {
+    let came = [("X-Ferryhook-Hops", "4"), ("traceparent", TRACE), ("tracestate", "a=1")];
+    let lines = shaped(&came, &[("X-A", "1")]);
+    let value = |name: &str| {
+        let found = lines.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| String::from_utf8_lossy(value).into_owned())
+    };
+    assert_eq!(value("x-ferryhook-hops").as_deref(), Some("5"));
+    assert_eq!(value("tracestate").as_deref(), Some("a=1"));
+}
+
+/// The door stores each byte as the character of its number.
+#[test]
+fn bytes_leave_as_they_came_and_text_as_utf_8() {
+    let stored = |bytes: &[u8]| bytes.iter().copied().map(char::from).collect::<String>();
+    let (utf_8, latin_1) = (stored("É日".as_bytes()), stored(b"caf\xe9 \x85\x9f"));
+    let came = [("X-A", utf_8.as_str()), ("X-B", latin_1.as_str())];
+    let first = |sent: &[(&str, &str)]| {
+        let lines = shaped(&came, sent);
+        lines.into_iter().take(sent.len()).map(|(_, value)| value).collect::<Vec<_>>()
+    };
+    let (utf_8_bytes, latin_1_bytes) = ("É日".as_bytes().to_vec(), b"caf\xe9 \x85\x9f".to_vec());
+    assert_eq!(first(&came), [utf_8_bytes.clone(), latin_1_bytes.clone()]);
+    let moved = [("X-C", utf_8.as_str()), ("X-D", latin_1.as_str())];
+    assert_eq!(first(&moved), [utf_8_bytes, latin_1_bytes], "a transform may move them");
+    let made = [("X-A", "é"), ("X-B", "日")];
+    assert_eq!(first(&made), ["é".as_bytes().to_vec(), "日".as_bytes().to_vec()]);
+    assert_eq!(shaped(&came, &[("X-A", "a\u{85}b")])[0].0, "content-type", "no break in a text");
+    assert_eq!(shaped(&[("X-A", "é\n")], &[("X-A", "é\n")])[0].0, "content-type");
 }
 
 #[test]
@@ -197,11 +252,12 @@ fn a_body_without_a_type_is_guessed() {
         (Some("text/xml"), b"{}", "text/xml"),
     ] {
         event.content_type = said.map(str::to_owned);
-        assert_eq!(content_type(&event, body), guessed, "{said:?} {body:?}");
+        let guess = content_type(&event, &event, body);
+        assert_eq!(guess.as_ref(), guessed.as_bytes(), "{said:?} {body:?}");
     }
     event.content_type = None;
     event.headers = Headers::from_iter([("Content-type", "text/csv")]);
-    assert_eq!(content_type(&event, b"{}"), "text/csv");
+    assert_eq!(content_type(&event, &event, b"{}").as_ref(), b"text/csv");
 }
 
 #[test]
@@ -265,13 +321,13 @@ proptest! {
         connection.headers = custom.into_iter().collect();
         let signed = signature::sign(connection.signing_secrets(AT), "evt_1", AT, b"");
         let leaving = Leaving {
-            event: &event, connection: &connection, body: b"", signed: &signed, at: AT, attempt: 1,
-            hops: Hops::default(), trace: None, user_agent: "Ferryhook/1.0",
+            event: &event, came: &event, connection: &connection, body: b"", signed: &signed,
+            at: AT, attempt: 1, trace: None, user_agent: "Ferryhook/1.0",
         };
-        let mut seen: Vec<(&str, Cow<'_, str>)> = Vec::new();
+        let mut seen: Vec<(&str, Cow<'_, [u8]>)> = Vec::new();
         headers(&leaving, |name, value| seen.push((name, value)));
         for (name, value) in &seen {
-            prop_assert!(names::is_token(name) && names::is_clean(value));
+            prop_assert!(names::is_token(name) && names::are_clean(value));
             prop_assert!(!["host", "connection", "te"].contains(&&*name.to_ascii_lowercase()));
         }
         for ours in [EVENT_ID, TIMESTAMP, SIGNATURE, ATTEMPT, hops::HEADER, STANDARD_ID, USER_AGENT] {

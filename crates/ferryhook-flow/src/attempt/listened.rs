@@ -18,15 +18,16 @@ use crate::routes::Way;
 pub(crate) async fn listened(
     means: &Means<'_>,
     event: &Event,
+    came: &Event,
     delivery: &Delivery,
     way: &Way,
     session: &Session,
 ) -> Option<Made> {
     let Means { env, traces, .. } = *means;
     let at = env.now();
-    let trace = newest(event, env, traces.is_some());
+    let trace = newest(came, env, traces.is_some());
     let method = method(event, way);
-    let sent = headers(event, delivery, way, at, trace);
+    let sent = headers((event, came), delivery, way, at, trace);
     let errand = Errand {
         number: 0,
         event_id: event.id,
@@ -52,13 +53,13 @@ pub(crate) async fn listened(
     if let (Some(sink), Some(own)) = (traces, trace)
         && own.is_sampled()
     {
-        let sent = Sent { event, delivery, way, target: None, method: &method, at, own };
+        let sent = Sent { event: came, delivery, way, target: None, method: &method, at, own };
         sink.put(span::span(&sent, &answered));
     }
     Some(made(blank(event, delivery, way, at), answered, at))
 }
 
-/// Their values are texts: they were made of texts.
+/// Whoever listens writes their values as UTF-8, so those that are not cannot be told.
 fn written(headers: &HeaderMap) -> Headers {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     headers.iter().map(|(name, value)| (name.as_str(), text(value))).collect()

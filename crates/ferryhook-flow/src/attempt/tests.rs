@@ -58,12 +58,25 @@ async fn showing(
     event: &Event,
     answer: Result<Reply, Unsent>,
 ) -> (Made, Option<Outgoing>) {
+    sent(shown, connection, (event, event), answer).await
+}
+
+async fn shaped(connection: Connection, event: &Event, came: &Event) -> (Made, Option<Outgoing>) {
+    sent(Shown::default(), connection, (event, came), Ok(reply(200, &[], ""))).await
+}
+
+async fn sent(
+    shown: Shown,
+    connection: Connection,
+    (event, came): (&Event, &Event),
+    answer: Result<Reply, Unsent>,
+) -> (Made, Option<Outgoing>) {
     let env = Env::fixed("2026-01-01T01:00:00Z");
     let destination = Destination { answer, got: Mutex::default() };
     let way = Way::new(connection, None, env.now());
     let guard = Guard::new(Vec::new());
     let means = Means { outbound: &destination, guard: &guard, env: &env, traces: None };
-    let made = attempt(&means, event, &samples::delivery(), &way, &shown).await;
+    let made = attempt(&means, event, came, &samples::delivery(), &way, &shown).await;
     (made, destination.got.into_inner().unwrap())
 }
 
@@ -90,6 +103,24 @@ async fn it_says_who_it_is_and_what_it_brings() {
     assert!(header("user-agent").unwrap().starts_with("Ferryhook/"));
     let signature = header(outgoing::SIGNATURE).unwrap();
     assert!(signature.starts_with("t=1767229200,v1="), "{signature}");
+}
+
+/// A transform that leaves headers out does not break a trace, nor does it keep a circle going.
+#[tokio::test]
+async fn what_a_transform_made_is_sent_on_behind_what_came() {
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let came = [("x-ferryhook-hops", "4"), ("traceparent", trace), ("x-a", "caf\u{e9} \u{85}")];
+    let came = Event { headers: Headers::from_iter(came), ..samples::event() };
+    let kept = [("x-b", "caf\u{e9} \u{85}"), ("x-c", "caf\u{e9}")];
+    let event = Event { headers: Headers::from_iter(kept), ..came.clone() };
+    let connection = Connection { headers: Headers::default(), ..samples::connection() };
+    let (_, got) = shaped(connection, &event, &came).await;
+    let headers = got.unwrap().headers;
+    assert_eq!(headers[ferryhook_core::hops::HEADER], "5");
+    let traceparent = headers["traceparent"].to_str().unwrap();
+    assert_eq!(traceparent[..35], trace[..35]);
+    assert_eq!(headers["x-b"].as_bytes(), b"caf\xe9 \x85", "as the sender wrote it");
+    assert_eq!(headers["x-c"].as_bytes(), "café".as_bytes(), "as the transform wrote it");
 }
 
 #[tokio::test]

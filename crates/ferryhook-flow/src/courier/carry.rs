@@ -216,7 +216,7 @@ impl Courier {
                 return self.attempted(of, delivery, way, made);
             }
         };
-        let sending = self.send(event, delivery, way);
+        let sending = self.send(event, hand.event(), delivery, way);
         let made = match AssertUnwindSafe(sending).catch_unwind().await {
             Ok(Some(made)) => made,
             Ok(None) => return self.not_heard(of, delivery, way),
@@ -225,8 +225,15 @@ impl Courier {
         self.attempted(of, delivery, way, made)
     }
 
-    /// Nothing where it would go to somebody who listens, and nobody does.
-    pub(super) async fn send(&self, event: &Event, delivery: &Delivery, way: &Way) -> Option<Made> {
+    /// Nothing where it would go to somebody who listens, and nobody does. `came` is the event
+    /// before its transform.
+    pub(super) async fn send(
+        &self,
+        event: &Event,
+        came: &Event,
+        delivery: &Delivery,
+        way: &Way,
+    ) -> Option<Made> {
         let inner = &self.0;
         let means = Means {
             outbound: &*inner.outbound,
@@ -236,14 +243,14 @@ impl Courier {
         };
         if way.connection.is_listened_to() {
             let session = inner.listeners.of(way.connection.id)?;
-            let listened = attempt::listened(&means, event, delivery, way, &session);
+            let listened = attempt::listened(&means, event, came, delivery, way, &session);
             return Box::pin(listened).await;
         }
         let shown = match credentials::show(way, &inner.tokens).await {
             Ok(shown) => shown,
             Err(error) => return Some(unsent(event, delivery, way, inner.env.now(), error)),
         };
-        let made = attempt::attempt(&means, event, delivery, way, &shown).await;
+        let made = attempt::attempt(&means, event, came, delivery, way, &shown).await;
         if let (401, Some(token)) = (made.attempt.status_code, &shown.token) {
             inner.tokens.refused(way.connection.id, token);
         }

@@ -36,12 +36,13 @@ impl Courier {
         if verdict != Verdict::Delivered {
             return None;
         }
-        let event = shaped.map_or_else(|| event.clone(), |shaped| *shaped);
+        let came = event;
+        let event = shaped.map_or_else(|| came.clone(), |shaped| *shaped);
         if !deliver {
             return Some(Rehearsed { event, attempt: None });
         }
         let delivery = plan::delivery(&event, &way, now, &inner.env);
-        let made = self.send(&event, &delivery, &way).await.unwrap_or_else(|| {
+        let made = self.send(&event, came, &delivery, &way).await.unwrap_or_else(|| {
             let error = "nobody listens here at the moment".to_owned();
             unsent(&event, &delivery, &way, now, error)
         });

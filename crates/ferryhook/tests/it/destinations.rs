@@ -8,6 +8,7 @@ mod auth;
 mod changes;
 mod fan_out;
 mod guarded;
+mod headers;
 mod hostile;
 mod order;
 mod queues;
