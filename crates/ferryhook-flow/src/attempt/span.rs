@@ -71,7 +71,7 @@ fn error(answered: &Result<Reply, Unsent>) -> Option<Cow<'static, str>> {
         Ok(reply) => Some(reply.status.to_string().into()),
         Err(unsent) => Some(
             match unsent.why {
-                Why::Blocked => "blocked",
+                Why::Blocked | Why::Misled => "blocked",
                 Why::Dns => "dns",
                 Why::Refused => "refused",
                 Why::Tls => "tls",

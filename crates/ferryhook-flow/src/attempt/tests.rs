@@ -170,7 +170,8 @@ async fn how_a_destination_takes_it() {
     ] {
         assert_eq!(made(Ok(reply(status, &[], ""))).await.felt, felt, "{status}");
     }
-    let all = [Why::Dns, Why::Refused, Why::Tls, Why::Timeout, Why::Broken, Why::BadAnswer];
+    let all =
+        [Why::Misled, Why::Dns, Why::Refused, Why::Tls, Why::Timeout, Why::Broken, Why::BadAnswer];
     for why in all {
         let made = made(Err(unsent(why))).await;
         assert_eq!(made.felt, Felt::Badly);

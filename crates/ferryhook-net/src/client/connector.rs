@@ -66,7 +66,8 @@ impl Connector {
                 found.map_err(|unresolved| Failure::new(Why::Dns, unresolved.to_string()))?
             }
         };
-        Ok(in_turns(self.guard.vet(target, answers)?))
+        let vetted = self.guard.vet(target, answers);
+        Ok(in_turns(vetted.map_err(|refusal| refused(refusal, target))?))
     }
 
     /// The first address that takes the connection.
@@ -128,6 +129,16 @@ impl Connector {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Self::new(Why::Blocked, refusal.to_string())
+    }
+}
+
+/// What name servers say is wrong at times, and right again a moment later; what the URL says stays.
+fn refused(refusal: Refusal, target: &Target) -> Failure {
+    match (&refusal, target.host()) {
+        (Refusal::Inside, Host::Name { this_machine: false, .. }) => {
+            Failure::new(Why::Misled, refusal.to_string())
+        }
+        _ => refusal.into(),
     }
 }
 

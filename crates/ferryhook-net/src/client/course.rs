@@ -27,8 +27,10 @@ pub struct Timing {
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
-    /// The guard said no. Nothing was sent.
+    /// The guard said no to the URL itself. Nothing was sent.
     Blocked,
+    /// The guard said no to where the name leads at this moment. Nothing was sent.
+    Misled,
     /// The name has no address, or nobody could tell.
     Dns,
     /// No connection came about.

@@ -74,7 +74,7 @@ async fn the_address_that_was_vetted_is_the_one_that_is_dialled() {
     // A new one is vetted anew.
     client.pool.take(&pool::Ends::of(&post(&url)), Duration::ZERO);
     let unsent = client.send(post(&url)).await.unwrap_err();
-    assert_eq!((unsent.why, names.asked(), vetted.connections()), (Why::Blocked, 2, 1));
+    assert_eq!((unsent.why, names.asked(), vetted.connections()), (Why::Misled, 2, 1));
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn mixed_answers_are_refused_and_nobody_is_dialled() {
         &["127.0.0.1", "::ffff:169.254.169.254"],
     ] {
         let unsent = asking(Script::new(&[answers])).send(post(&url)).await.unwrap_err();
-        assert_eq!(unsent.why, Why::Blocked, "{answers:?}");
+        assert_eq!(unsent.why, Why::Misled, "{answers:?}");
         assert_eq!(unsent.message, "the name leads to an address that is not public");
     }
     assert_eq!(receiver.connections(), 0);
@@ -101,9 +101,20 @@ async fn a_public_name_does_not_lead_inside() {
     let url = format!("http://hooks.example.com:{}/", receiver.address.port());
     for answer in ["127.0.0.1", "::ffff:127.0.0.1", "::1", "0.0.0.0", "64:ff9b::7f00:1"] {
         let client = asking_under(Guard::new(Vec::new()), Script::new(&[&[answer]]));
-        assert_eq!(client.send(post(&url)).await.unwrap_err().why, Why::Blocked, "{answer}");
+        assert_eq!(client.send(post(&url)).await.unwrap_err().why, Why::Misled, "{answer}");
     }
     assert_eq!(receiver.connections(), 0);
+}
+
+/// It is not the URL that is wrong, so whoever tries again may get through.
+#[tokio::test]
+async fn a_name_that_leads_inside_for_a_while_is_called_afterwards() {
+    let receiver = Receiver::answering(OK).await;
+    let url = format!("http://hooks.example.com:{}/", receiver.address.port());
+    let client = asking(Script::new(&[&["0.0.0.0"], &["127.0.0.1"]]));
+    assert_eq!(client.send(post(&url)).await.unwrap_err().why, Why::Misled);
+    assert_eq!(receiver.connections(), 0);
+    assert_eq!(client.send(post(&url)).await.unwrap().status, 200);
 }
 
 /// The target was made under a guard that allowed it; the call is made under one that does not.
@@ -139,7 +150,7 @@ async fn a_name_from_inside_leads_only_into_allowed_networks() {
     let client = asking(Script::new(&[&["127.0.0.1"]]));
     assert_eq!(client.send(post(&url)).await.unwrap().status, 200);
     let client = asking(Script::new(&[&["8.8.8.8"]]));
-    assert_eq!(client.send(post(&url)).await.unwrap_err().why, Why::Blocked);
+    assert_eq!(client.send(post(&url)).await.unwrap_err().why, Why::Misled);
 }
 
 #[tokio::test]
