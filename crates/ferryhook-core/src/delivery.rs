@@ -109,6 +109,8 @@ pub enum Failure {
     Refused,
     /// The address may not be delivered to.
     Blocked,
+    /// Its event is kept no longer than until now, or than until the next attempt would have come.
+    Expired,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

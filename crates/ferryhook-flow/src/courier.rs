@@ -9,6 +9,7 @@ mod carry;
 mod changes;
 mod consequences;
 mod erased;
+mod expire;
 pub(crate) mod gate;
 mod listen;
 mod queue;
@@ -175,6 +176,9 @@ impl Courier {
         let sweep = self.clone();
         let stop = self.0.tasks.stopping();
         self.0.tasks.spawn("sweep", async move { crate::sweep::run(&sweep, stop).await });
+        let expiry = self.clone();
+        let stop = self.0.tasks.stopping();
+        self.0.tasks.spawn_behind("expiry", async move { crate::expiry::run(&expiry, stop).await });
         let replays = self.clone();
         let stop = self.0.tasks.stopping();
         self.0

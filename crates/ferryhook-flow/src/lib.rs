@@ -26,6 +26,7 @@ pub mod courier;
 mod credentials;
 pub mod dead_letters;
 pub mod erase;
+mod expiry;
 pub mod explain;
 mod inbox;
 pub mod replay;

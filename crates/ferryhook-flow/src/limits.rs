@@ -59,6 +59,12 @@ pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
 pub const ANOTHERS_FOR: Duration = Duration::from_secs(120);
 pub const SWEEP_PAGE: usize = 100;
 
+/// How often somebody looks for deliveries that wait while their event is about to go, how long
+/// before that they are given up, and how long after they were due, since no attempt takes longer.
+pub const EXPIRY_LOOK_EVERY: Duration = Duration::from_secs(300);
+pub const EXPIRY_AHEAD: Duration = Duration::from_secs(900);
+pub const EXPIRY_PATIENCE: Duration = Duration::from_secs(120);
+
 /// A lease outlives the longest attempt by this much.
 pub const LEASE_MARGIN: Duration = Duration::from_secs(30);
 

@@ -138,6 +138,24 @@ impl Courier {
         })))
     }
 
+    /// Of a delivery that was given up although nothing was sent.
+    pub(crate) fn signal_without_attempt(&self, way: &Way, error: String) -> Option<Signal> {
+        let connection = &way.connection;
+        let of_ours = connection.source_id == Source::own_id(connection.account_id);
+        if of_ours || way.hook.is_some() || connection.is_listened_to() {
+            return None;
+        }
+        Some(Signal::Outcome(Box::new(Report {
+            account: connection.account_id,
+            source: connection.source_id,
+            connection: connection.id,
+            name: connection.name.clone(),
+            outcome: Outcome::Dead,
+            status: None,
+            error: Some(error),
+        })))
+    }
+
     /// An item of the inbox is settled, which says something of those who fetch.
     pub(crate) fn heed_item(&self, item: &Delivery) {
         let outcome = match item.state {

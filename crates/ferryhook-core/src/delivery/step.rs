@@ -159,7 +159,17 @@ impl Delivery {
         Self { lane, attempts_before: self.attempts, ..self.moved(waiting, now) }
     }
 
-    /// Another attempt if the policy has one left.
+    /// Given up because its event is about to go. Said while both can still be seen: what is gone
+    /// has no failures.
+    pub fn expire(&self, now: Timestamp) -> Next {
+        if self.is_settled() {
+            return Next { delivery: self.clone(), consequence: Consequence::Nothing };
+        }
+        let (state, consequence) = failed(Failure::Expired, now);
+        Next { delivery: self.moved(state, now), consequence }
+    }
+
+    /// Another attempt if the policy has one left, and the event is still there then.
     fn again(
         &self,
         policy: &Policy,
@@ -172,6 +182,9 @@ impl Delivery {
             return failed(Failure::Exhausted, now);
         };
         let next_attempt_at = now + wait;
+        if self.expires_at.is_some_and(|end| end <= next_attempt_at) {
+            return failed(Failure::Expired, now);
+        }
         let state = match self.state {
             // Paused while the attempt was under way: the pause goes on.
             State::Held { reason, .. } => State::Held { reason, next_attempt_at },
@@ -188,7 +201,9 @@ impl Delivery {
 fn failed(reason: Failure, now: Timestamp) -> (State, Consequence) {
     let consequence = match reason {
         Failure::Gone => Consequence::DisableConnection,
-        Failure::Exhausted | Failure::Refused | Failure::Blocked => Consequence::Alert,
+        Failure::Exhausted | Failure::Refused | Failure::Blocked | Failure::Expired => {
+            Consequence::Alert
+        }
     };
     let settled_at = now;
     (State::Failed { reason, settled_at }, consequence)

@@ -114,6 +114,43 @@ fn the_last_attempt_of_the_schedule_settles_it() {
     assert_eq!(delivery.state, State::Failed { reason, settled_at });
 }
 
+/// Kept for a day, the event is gone before the eighth attempt of the usual schedule.
+#[test]
+fn an_attempt_that_would_come_after_the_event_is_gone_is_not_waited_for() {
+    let day = Duration::from_secs(24 * 60 * 60);
+    let mut delivery = Delivery { expires_at: Some(NOW + day), ..planned() };
+    let mut now = NOW;
+    let consequence = loop {
+        let next = delivery.after(&answered(500), &Policy::default(), now, 0.0);
+        delivery = next.delivery;
+        match delivery.due_at() {
+            Some(due) => now = due,
+            None => break next.consequence,
+        }
+        assert!(now < NOW + day, "{now}");
+    };
+    assert_eq!((delivery.attempts, consequence), (7, Consequence::Alert));
+    assert_eq!(delivery.state, State::Failed { reason: Failure::Expired, settled_at: now });
+    let asked = Outcome::Answered { status_code: 503, retry_after: Some(day) };
+    let fresh = Delivery { expires_at: Some(NOW + day), ..planned() };
+    assert!(after(&fresh, &asked).delivery.is_settled(), "whoever asks for longer gets no more");
+}
+
+#[test]
+fn what_is_about_to_go_is_given_up_in_whatever_state() {
+    for state in every_state() {
+        let delivery = Delivery { state, ..planned() };
+        let next = delivery.expire(NOW);
+        match delivery.is_settled() {
+            true => assert_eq!(next.delivery, delivery),
+            false => {
+                let expired = State::Failed { reason: Failure::Expired, settled_at: NOW };
+                assert_eq!((next.delivery.state, next.consequence), (expired, Consequence::Alert));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_replay_counts_on_but_has_the_whole_schedule_again() {
     let policy = Policy::parse("[0,30]").unwrap();

@@ -3,6 +3,7 @@
 
 mod dead;
 mod erase;
+mod expiring;
 mod listened;
 mod many;
 mod one;
