@@ -58,6 +58,8 @@ pub const SWEEP_EVERY: Duration = Duration::from_secs(30);
 /// Where several processes share a store, an event is another's until it has waited this long.
 pub const ANOTHERS_FOR: Duration = Duration::from_secs(120);
 pub const SWEEP_PAGE: usize = 100;
+/// What is stamped further ahead than this when the process begins is of a clock that was wrong.
+pub const CLOCK_AHEAD: Duration = Duration::from_secs(60);
 
 /// How often somebody looks for deliveries that wait while their event is about to go, how long
 /// before that they are given up, and how long after they were due, since no attempt takes longer.

@@ -53,7 +53,7 @@ pub(crate) async fn run(courier: &Courier, stop: impl Future<Output = ()>) {
 async fn recover(courier: &Courier) -> Timestamp {
     let inner = courier.inner();
     let _one_by_one = inner.releasing.lock().await;
-    let until = inner.now().wall;
+    let now = inner.now().wall;
     let mut pause = limits::STORE_PAUSE_FIRST;
     while let Err(error) = find_queues(courier).await {
         tracing::warn!(%error, "the queues cannot be read; trying again");
@@ -61,15 +61,42 @@ async fn recover(courier: &Courier) -> Timestamp {
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
     }
     // Another process may have what is new; here it can only be our own from before.
-    let until = if inner.shared { until - limits::ANOTHERS_FOR } else { until };
-    while let Err(error) = take_pending(courier, Window::until(until)).await {
+    let seen = if inner.shared { now - limits::ANOTHERS_FOR } else { now };
+    while let Err(error) = take_left(courier, seen).await {
         tracing::warn!(%error, "the pending events cannot be read; trying again");
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(limits::STORE_PAUSE_MAX);
     }
     courier.begin();
     courier.let_in(Behind::TheStart).await;
-    until
+    seen
+}
+
+/// What was pending when the process began, first what was stamped before that. Where the clock was
+/// ahead once, there may be more.
+async fn take_left(courier: &Courier, seen: Timestamp) -> Result<(), StoreError> {
+    // Asked at once: what comes in from now on is handed over by itself.
+    let last = match courier.inner().shared {
+        true => None, // what is ahead may be somebody else's present
+        false => newest_pending(courier).await?,
+    };
+    take_pending(courier, Window::until(seen)).await?;
+    // The sweep finds what lies less far ahead, and new events are not mistaken for it.
+    let ahead = seen + limits::CLOCK_AHEAD;
+    match last.filter(|last| *last >= ahead) {
+        Some(last) => take_pending(courier, Window::between(ahead, last)).await,
+        None => Ok(()),
+    }
+}
+
+async fn newest_pending(courier: &Courier) -> Result<Option<Timestamp>, StoreError> {
+    let mut newest = None;
+    for shard in Shard::all() {
+        let (events, one) = (courier.inner().store.events(), Slice::newest_first().limit(1));
+        let page = events.list_pending(shard, Window::ALWAYS, one).await?;
+        newest = newest.max(page.rows.first().and_then(|event| event.pending_since));
+    }
+    Ok(newest)
 }
 
 async fn look(courier: &Courier, window: Window) -> Result<(), StoreError> {

@@ -7,6 +7,7 @@ mod expiring;
 mod listened;
 mod many;
 mod one;
+mod pending;
 mod trouble;
 
 use std::collections::HashMap;
