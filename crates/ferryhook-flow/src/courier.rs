@@ -296,27 +296,13 @@ impl Courier {
     /// Planning went wrong: another time, until it has been tried often enough.
     async fn unplanned(self, was: Stored<Event>, reason: String) {
         let inner = &self.0;
-        let (id, now) = (was.record.id, inner.now().wall);
         let tries = was.record.processing_tries.saturating_add(1);
         let given_up = tries >= limits::PROCESSING_TRIES_MAX;
-        let mut event = was.record.clone();
-        event.processing_tries = tries;
-        event.processing_error = Some(reason.clone());
-        if given_up {
-            event.status = Status::Failed;
-            event.pending_since = None;
-            event.processed_at = Some(now);
-        } else {
-            event.pending_since = Some(now + limits::PROCESSING_PAUSE);
-        }
+        let id = was.record.id;
         tracing::warn!(event.id = %id, tries, given_up, reason, "an event cannot be processed");
-        let events = inner.store.events();
-        let replaced =
-            inner.until_stored(async || match events.replace(&was, event.clone()).await {
-                Err(error) if error.is_refused() => Ok(false), // someone else has it
-                other => other.map(|_| true),
-            });
-        if replaced.await == Some(true) && given_up {
+        let now = inner.now().wall;
+        let noted = inner.until_stored(|| inner.note_unplanned(&was, &reason, given_up, now)).await;
+        if noted == Some(true) && given_up {
             inner.gauges.dead();
         }
         inner.let_go(id);
@@ -581,6 +567,47 @@ impl Inner {
                         return Some(done);
                     }
                 }
+            }
+        }
+    }
+
+    /// Whether it was noted; not if someone else has the event. That a copy of it was counted is no
+    /// reason to leave it: no sweep would look for it where it stands now.
+    async fn note_unplanned(
+        &self,
+        was: &Stored<Event>,
+        reason: &str,
+        given_up: bool,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let events = self.store.events();
+        let tries = was.processing_tries;
+        let mut found = was.clone();
+        let mut refused = 0;
+        loop {
+            let mut event = found.record.clone();
+            event.processing_tries = tries.saturating_add(1);
+            event.processing_error = Some(reason.to_owned());
+            if given_up {
+                event.status = Status::Failed;
+                event.pending_since = None;
+                event.processed_at = Some(now);
+            } else {
+                event.pending_since = Some(now + limits::PROCESSING_PAUSE);
+            }
+            match events.replace(&found, event).await {
+                Ok(_) => return Ok(true),
+                Err(error) if error.is_refused() && refused < limits::CONFLICT_TRIES_MAX => {
+                    let at = found.received_at;
+                    let again = events.find_of(found.source_id, at, found.id).await?;
+                    let is_ours = |event: &Stored<Event>| {
+                        event.pending_since.is_some() && event.processing_tries == tries
+                    };
+                    let Some(again) = again.filter(is_ours) else { return Ok(false) };
+                    found = again;
+                    refused += 1;
+                }
+                Err(error) => return Err(error),
             }
         }
     }
