@@ -220,8 +220,13 @@ impl Courier {
     /// Starts no attempt any more, lets those under way finish for a while, and writes down what
     /// was counted. Tells how many were cut off.
     pub async fn finish(&self) -> usize {
+        self.finish_within(limits::DRAIN).await
+    }
+
+    /// The same with less time.
+    pub async fn finish_within(&self, grace: Duration) -> usize {
         self.0.lanes().lanes.stop();
-        let cut = self.0.tasks.finish(limits::DRAIN).await;
+        let cut = self.0.tasks.finish(grace).await;
         self.0.tally.flush(&self.0.store).await;
         self.heed_all().await;
         self.flush_calls().await;

@@ -92,7 +92,7 @@ async fn dev(config: &Config, lines: Lines, no_demo: bool) -> anyhow::Result<()>
     }
 
     let (happenings, stop) = (wired.courier.listen(), wired.tasks.stopping());
-    wired.tasks.spawn("lines", lines.tell(env, happenings, stop));
+    wired.tasks.spawn("lines", lines.tell(env.clone(), happenings, stop));
     if let Some(source) = sample {
         wired.tasks.spawn("sample", async move {
             match demo::send(address, source).await {
@@ -101,7 +101,7 @@ async fn dev(config: &Config, lines: Lines, no_demo: bool) -> anyhow::Result<()>
             }
         });
     }
-    server::run(config, listener, wired, signals).await
+    server::run(config, &env, listener, wired, signals).await
 }
 
 /// The port that was asked for, or the next one that is free.

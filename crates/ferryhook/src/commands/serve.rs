@@ -33,7 +33,7 @@ async fn serve(config: &Config, values: &Values) -> anyhow::Result<()> {
     }
     let setup = setup::link(&wired.store, &env, &config.base_url()).await?;
     greet(config, setup.as_deref());
-    server::run(config, listener, wired, signals).await
+    server::run(config, &env, listener, wired, signals).await
 }
 
 async fn bind(address: SocketAddr, values: &Values) -> anyhow::Result<TcpListener> {

@@ -22,6 +22,18 @@ async fn one_that_is_stopped_in_good_order_goes_on_where_it_was() {
     }
 }
 
+/// Whoever stops it says how long it may take.
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_takes_longer_than_there_is_time_is_cut() {
+    let ferry = Ferry::new(&[connection("a")]).await;
+    ferry.answers_after("a", 200, seconds(15));
+    ferry.arrives().await;
+    sleep(seconds(1)).await;
+    let began = ferry.env.elapsed();
+    assert_eq!(ferry.courier.finish_within(seconds(3)).await, 1);
+    assert!(ferry.env.elapsed() - began < seconds(4));
+}
+
 /// The store goes away before the last steps are saved, and the process ends.
 #[tokio::test(start_paused = true)]
 async fn a_crash_repeats_what_was_not_saved_and_no_more() {
