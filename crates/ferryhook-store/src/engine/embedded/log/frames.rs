@@ -8,8 +8,12 @@ use std::path::Path;
 
 use super::{
     FRAME_HEADER, FRAME_MAGIC, Position, SEGMENT_HEADER, frame_hash, segment_header, segment_path,
+    take_op,
 };
 use crate::StoreError;
+
+/// Bytes hashed at most, in each of two tries, in search of a frame where lengths cannot be trusted.
+const HASHED_MAX: usize = 256 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(in crate::engine::embedded) struct Frames {
@@ -119,19 +123,99 @@ impl Frames {
 
     /// Whether a whole frame further on says that the broken place was once durable.
     pub(in crate::engine::embedded) fn broken_place_was_durable(&self) -> io::Result<bool> {
-        let rest = self.rest()?;
-        for found in 1..rest.len().saturating_sub(FRAME_HEADER) {
-            if rest[found..found + 4] != FRAME_MAGIC {
-                continue;
-            }
-            let at = Position { offset: self.at.offset + found as u32, ..self.at };
-            if let Some(frame) = self.frame_at(at)? {
-                let synced = u32::from_le_bytes([frame[8], frame[9], frame[10], frame[11]]);
-                if synced > self.at.offset {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
+        Ok(Proof::new(self.at, self.rest()?).is_found())
     }
 }
+
+/// The search for a frame behind a broken place that says it was once durable.
+///
+/// Strangers choose what bodies hold, so any number of places may look like frames that reach far,
+/// and to hash each of them to its end would take hours.
+struct Proof {
+    broken: Position,
+    /// All from the broken place on.
+    rest: Vec<u8>,
+    hashed: usize,
+}
+
+impl Proof {
+    fn new(broken: Position, rest: Vec<u8>) -> Self {
+        Self { broken, rest, hashed: 0 }
+    }
+
+    fn is_found(&mut self) -> bool {
+        self.is_found_in_line() || self.is_found_anywhere(true) || self.is_found_anywhere(false)
+    }
+
+    /// One frame behind the other, as their lengths say: no byte is hashed twice, and content is
+    /// taken for nothing else.
+    fn is_found_in_line(&mut self) -> bool {
+        let mut at = 0;
+        while let Some(bytes) = self.bytes_of(at) {
+            if self.may_prove(at, bytes) && self.proves(at, bytes) {
+                return true;
+            }
+            at += bytes;
+        }
+        false
+    }
+
+    /// A length may be what is broken, so whatever looks like a frame is tried, up to a bound. What
+    /// was durable before a frame ends where it begins or where another does: only a frame behind a
+    /// torn one may say something else, and whoever made a body up does not know its place.
+    fn is_found_anywhere(&mut self, is_likely: bool) -> bool {
+        let most = self.hashed + HASHED_MAX;
+        for at in 1..self.rest.len().saturating_sub(FRAME_HEADER) {
+            if let Some(bytes) = self.bytes_of(at)
+                && self.may_prove(at, bytes)
+                && self.names_a_frame(at) == is_likely
+                && self.hashed + bytes <= most
+                && self.proves(at, bytes)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// How long the frame is that seems to begin here.
+    fn bytes_of(&self, at: usize) -> Option<usize> {
+        let header = self.rest.get(at..)?.first_chunk::<FRAME_HEADER>()?;
+        let length = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
+        let bytes = (length as usize).saturating_add(FRAME_HEADER);
+        (header[..4] == FRAME_MAGIC && bytes <= self.rest.len() - at).then_some(bytes)
+    }
+
+    /// Whether it would be a proof if it were a frame, as far as its first bytes tell.
+    fn may_prove(&self, at: usize, bytes: usize) -> bool {
+        let synced = self.synced_before(at);
+        let mut ops = &self.rest[at + FRAME_HEADER..at + bytes];
+        synced > self.broken.offset
+            && synced <= self.place(at).offset
+            && (ops.is_empty() || take_op(&mut ops).is_some())
+    }
+
+    /// Whether a frame begins where it says that the durable ones ended.
+    fn names_a_frame(&self, at: usize) -> bool {
+        let end = (self.synced_before(at) - self.broken.offset) as usize;
+        end == at || self.bytes_of(end).is_some()
+    }
+
+    fn synced_before(&self, at: usize) -> u32 {
+        let header = &self.rest[at..];
+        u32::from_le_bytes([header[8], header[9], header[10], header[11]])
+    }
+
+    fn proves(&mut self, at: usize, bytes: usize) -> bool {
+        self.hashed += bytes;
+        let frame = &self.rest[at..at + bytes];
+        frame[12..FRAME_HEADER] == frame_hash(self.place(at), frame).to_le_bytes()
+    }
+
+    fn place(&self, at: usize) -> Position {
+        Position { offset: self.broken.offset + at as u32, ..self.broken }
+    }
+}
+
+#[cfg(test)]
+mod tests;
