@@ -59,6 +59,10 @@ impl Files {
     }
 
     /// The value of a row or a note that the newest file with its key has.
+    pub(super) fn ids(&self) -> impl Iterator<Item = TableId> {
+        self.runs.iter().flatten().map(|file| file.table.id())
+    }
+
     pub(super) fn get(
         &self,
         key: &[u8],

@@ -1,12 +1,13 @@
 //! What the writer, the readers and the upkeep of one open store share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, TryLockError};
 use std::time::Duration;
 
-use lsm_tree::{AbstractTree, AnyTree, SeqNo, SequenceNumberCounter, UserValue};
+use lsm_tree::{AbstractTree, AnyTree, SeqNo, SequenceNumberCounter, TableId, UserValue};
 use tokio::sync::watch;
 
 use super::changes::Tail;
@@ -38,6 +39,8 @@ pub(super) struct Shared {
     views: Mutex<Views>,
     /// What was replaced and someone may still look at; see `free_unseen`.
     unseen: Mutex<Vec<Arc<Layers>>>,
+    /// Whether there may be files that a failed write-out or merge has left half made.
+    half_made: AtomicBool,
     /// Read while files come and go; written by one who needs them to stand still.
     pub(super) files: RwLock<()>,
     /// Read by who merges parts of the tree; written by who merges the whole of it.
@@ -125,6 +128,7 @@ impl Shared {
             young: Mutex::default(),
             views: Mutex::new(views),
             unseen: Mutex::default(),
+            half_made: AtomicBool::new(false),
             files: RwLock::default(),
             merging: RwLock::default(),
             trouble: Mutex::default(),
@@ -204,6 +208,9 @@ impl Shared {
             }
         };
         drop(flushing);
+        if flushed.is_err() {
+            self.note_half_made();
+        }
         let trouble = flushed.as_ref().err().map(|error| (io_kind(error), error.to_string()));
         *lock(&self.trouble) = trouble;
         self.drained.notify_all();
@@ -252,15 +259,65 @@ impl Shared {
     /// them any more. That takes long: whoever waits for the writer or for a page should not wait
     /// for this as well.
     pub(super) fn free_unseen(&self) {
-        let mut unseen = std::mem::take(&mut *lock(&self.unseen));
         for _ in 0..FREE_TRIES {
-            unseen.retain(|layers| Arc::strong_count(layers) > 1);
-            if unseen.is_empty() {
+            // The others stay in the list: their files are still somebody's.
+            let (free, is_empty): (Vec<_>, bool) = {
+                let mut unseen = lock(&self.unseen);
+                let free = unseen.extract_if(.., |layers| Arc::strong_count(layers) == 1);
+                (free.collect(), unseen.is_empty())
+            };
+            drop(free);
+            if is_empty {
                 return;
             }
             std::thread::sleep(FREE_PAUSE);
         }
-        lock(&self.unseen).append(&mut unseen); // the next call may have more luck
+    }
+
+    /// A write-out or a merge has failed: the tree lets lie what it had written until then.
+    pub(super) fn note_half_made(&self) {
+        self.half_made.store(true, Ordering::Release);
+    }
+
+    /// Deletes such files. The tree would at the next start; until then they would take the room
+    /// that the next try needs. Only while nobody makes files, else another call has more luck.
+    pub(super) fn clear_half_made(&self) -> io::Result<()> {
+        if !self.half_made.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _alone = match self.files.try_write() {
+            Ok(alone) => alone,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        let _flushing = self.tree.get_flush_lock();
+        let version = self.tree.current_version();
+        let config = self.tree.tree_config();
+        // A list of files that the tree could not note to the end may have come into force.
+        let current = fs::read(config.path.join("current"))?;
+        if current.first_chunk() != Some(&version.id().to_le_bytes()) {
+            return Ok(());
+        }
+        let mut needed: HashSet<TableId> = version.iter_tables().map(|table| table.id()).collect();
+        {
+            let views = lock(&self.views);
+            let unseen = lock(&self.unseen);
+            let layers = unseen.iter().chain([&views.layers]);
+            needed.extend(layers.flat_map(|layers| layers.files.ids()));
+        }
+        for entry in fs::read_dir(config.path.join("tables"))? {
+            let entry = entry?;
+            let id = entry.file_name().to_str().and_then(|name| name.parse::<TableId>().ok());
+            let Some(id) = id.filter(|id| !needed.contains(id)) else { continue };
+            if entry.file_type()?.is_file() {
+                fs::remove_file(entry.path())?;
+                if let Some(open) = &config.descriptor_table {
+                    open.remove_for_table(&(self.tree.id(), id).into());
+                }
+            }
+        }
+        self.half_made.store(false, Ordering::Release);
+        Ok(())
     }
 
     fn flush_table(&self, table: &Table) -> lsm_tree::Result<()> {

@@ -15,6 +15,7 @@ use crate::record::{Kind, Record, Stored};
 use crate::tables::{Index, Table};
 
 mod backups;
+mod broken_tree;
 mod changes;
 mod damage;
 mod full;

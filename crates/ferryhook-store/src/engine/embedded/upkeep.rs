@@ -61,6 +61,7 @@ pub(super) fn flush_tables(
                 return; // the log has everything
             }
             tracing::error!(%error, "a table could not be written; trying again");
+            clear_half_made(shared);
             std::thread::sleep(RETRY);
         }
         let _ = compact.send(Job::Compact);
@@ -74,6 +75,12 @@ fn flush(shared: &Shared, directory: &Directory, position: Position) -> Result<(
         .set_checkpoint(position)
         .map_err(|error| super::writer::disk_error("CHECKPOINT cannot be written", error))?;
     show(shared)
+}
+
+fn clear_half_made(shared: &Shared) {
+    if let Err(error) = shared.clear_half_made() {
+        tracing::warn!(%error, "files of the embedded store that are half made cannot be deleted");
+    }
 }
 
 /// Lets readers use the newest files and lets go of what only older ones needed: a table that was
@@ -111,6 +118,7 @@ pub(super) fn merge_depths(shared: &Shared, woken: &Receiver<()>) {
             && !shared.is_closing()
         {
             tracing::error!(%error, "files of the embedded store cannot be merged; trying again later");
+            clear_half_made(shared);
         }
     }
 }
@@ -125,12 +133,33 @@ fn merge(
         let _files = shared.files.read().unwrap_or_else(PoisonError::into_inner);
         let _parts = shared.merging.read().unwrap_or_else(PoisonError::into_inner);
         let Some(step) = next(&runs_of(tree)) else { break };
+        if let Step::Merge { from, to } = step {
+            check_room(tree, [from, to])?;
+        }
         let before = tree.current_version().id();
-        tree.compact(strategy_of(step), shared.oldest_read()).map_err(tree_error)?;
+        tree.compact(strategy_of(step), shared.oldest_read())
+            .inspect_err(|_| shared.note_half_made())
+            .map_err(tree_error)?;
         if tree.current_version().id() == before {
             break; // the tree would not, and would not again
         }
         show(shared)?;
+    }
+    Ok(())
+}
+
+/// A merge that finds no room for its end would have taken all there is, which commits need.
+fn check_room(tree: &AnyTree, levels: [usize; 2]) -> Result<(), StoreError> {
+    let version = tree.current_version();
+    let merged = version.iter_levels().enumerate().filter(|(level, _)| levels.contains(level));
+    let tables = merged.flat_map(|(_, level)| level.iter()).flat_map(|run| run.iter());
+    let needed: u64 = tables.map(|table| table.metadata.file_size).sum();
+    let disk = rustix::fs::statvfs(&tree.tree_config().path)
+        .map_err(|error| StoreError::unavailable("the disk does not tell its room", error))?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if free < needed {
+        let what = format!("files of {needed} bytes are to be merged, and {free} bytes are free");
+        return Err(StoreError::Full(what));
     }
     Ok(())
 }
@@ -201,9 +230,10 @@ impl Upkeep {
             // A busy store is never idle long enough for the timeout: it looks at the clock.
             sweep |= self.env.elapsed().saturating_sub(swept) >= SWEEP_EVERY;
             let outcome = match sweep {
-                true => outcome.and_then(|()| self.sweep().map(drop)),
+                true => outcome.and(self.sweep().map(drop)),
                 false => outcome,
             };
+            clear_half_made(&self.shared);
             if sweep {
                 swept = self.env.elapsed();
             }
@@ -223,8 +253,10 @@ impl Upkeep {
 
     fn sweep(&self) -> Result<u64, StoreError> {
         self.shared.check()?;
-        self.compact_expired()?;
-        self.free_segments()
+        // Each for itself: a damaged file of the tree must not let the log grow without end.
+        let freed = self.free_segments();
+        let compacted = self.compact_expired();
+        freed.and_then(|won| compacted.map(|()| won))
     }
 
     fn compact_expired(&self) -> Result<(), StoreError> {
@@ -247,7 +279,11 @@ impl Upkeep {
         let _files = self.shared.files.read().unwrap_or_else(PoisonError::into_inner);
         let _whole = self.shared.merging.write().unwrap_or_else(PoisonError::into_inner);
         let oldest = self.shared.oldest_read();
-        self.shared.tree.major_compact(TABLE_TARGET_BYTES, oldest).map_err(tree_error)?;
+        self.shared
+            .tree
+            .major_compact(TABLE_TARGET_BYTES, oldest)
+            .inspect_err(|_| self.shared.note_half_made())
+            .map_err(tree_error)?;
         show(&self.shared)
     }
 
@@ -287,24 +323,23 @@ impl Upkeep {
         let checkpoint = self.directory.checkpoint()?;
         let segments = log::list_segments(&path)
             .map_err(|error| StoreError::unavailable("the log cannot be read", error))?;
-        let mut won = 0;
+        let (mut won, mut trouble) = (0, Ok(()));
         for segment in segments {
-            let Some(content) = self.note(&layout::segment_note(segment))? else {
-                continue;
+            let total = match self.worth_taking(segment, now) {
+                Ok(Some(total)) => total,
+                Ok(None) => continue,
+                Err(error) => {
+                    trouble = trouble.and(Err(error));
+                    continue;
+                }
             };
-            let total = content.total();
-            let freed = lock(&self.shared.freed).get(&segment).copied().unwrap_or(0);
-            let dead = content.expired(now) + freed;
-            if dead * 100 < total * DEAD_PERCENT || self.is_kept(segment)? {
-                continue;
-            }
             if segment >= checkpoint.segment {
                 if total == 0 {
                     continue; // nothing to win, and no reason to hurry the tree
                 }
                 // The tree's files have to catch up first; the next sweep may have it then.
                 if self.shared.sealed_count() == 0 {
-                    (self.seal)()?;
+                    trouble = trouble.and((self.seal)());
                 }
                 break;
             }
@@ -316,9 +351,23 @@ impl Upkeep {
                 tracing::error!(%error, segment, "a log segment cannot be emptied and stays");
                 continue;
             }
-            won += self.delete_segment(segment)?;
+            match self.delete_segment(segment) {
+                Ok(bytes) => won += bytes,
+                Err(error) => trouble = trouble.and(Err(error)),
+            }
         }
-        Ok(won)
+        trouble.map(|()| won)
+    }
+
+    /// Tells how much content a segment has been given, if so much of it is dead that it is worth
+    /// writing the rest anew.
+    fn worth_taking(&self, segment: u32, now: i64) -> Result<Option<u64>, StoreError> {
+        let Some(content) = self.note(&layout::segment_note(segment))? else { return Ok(None) };
+        let total = content.total();
+        let freed = lock(&self.shared.freed).get(&segment).copied().unwrap_or(0);
+        let dead = content.expired(now) + freed;
+        let is_worth_it = dead * 100 >= total * DEAD_PERCENT && !self.is_kept(segment)?;
+        Ok(is_worth_it.then_some(total))
     }
 
     /// Whether someone may still want to read its changes.
