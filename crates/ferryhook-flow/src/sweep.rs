@@ -119,11 +119,8 @@ async fn find_queues(courier: &Courier) -> Result<(), StoreError> {
                     continue;
                 }
                 for lane in [Lane::Live, Lane::Replay] {
-                    let first = Slice::oldest_first().limit(1);
                     let deliveries = inner.store.deliveries();
-                    let first =
-                        deliveries.list_open(connection.id, lane, Window::ALWAYS, first).await?;
-                    if first.rows.is_empty() {
+                    if deliveries.find_open(connection.id, lane).await?.is_none() {
                         continue;
                     }
                     let of = LaneOf {
@@ -152,10 +149,9 @@ async fn find_hook_queues(courier: &Courier) -> Result<(), StoreError> {
             let page = store.hooks().list_lanes(shard, slice.clone()).await?;
             for hook in &page.rows {
                 for lane in [Lane::Live, Lane::Replay] {
-                    let (connection, one) = (hook.way_id(), Slice::oldest_first().limit(1));
-                    let open = store.deliveries();
-                    let open = open.list_open(connection, lane, Window::ALWAYS, one).await?;
-                    let Some(first) = open.rows.first() else { continue };
+                    let connection = hook.way_id();
+                    let first = store.deliveries().find_open(connection, lane).await?;
+                    let Some(first) = first else { continue };
                     let terms = Terms {
                         open: true,
                         concurrency: limits::CONCURRENCY_DEFAULT,

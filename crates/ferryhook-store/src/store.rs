@@ -231,11 +231,20 @@ impl Store {
         &self,
         entry: IndexKey,
     ) -> Result<Option<Stored<T>>, StoreError> {
-        let mut query = Query::index(T::KIND, entry.index, entry.partition).limit(1);
+        let mut query = Query::index(T::KIND, entry.index, entry.partition);
         if let Some(sort) = entry.sort {
             query = query.exactly(sort);
         }
-        // A page may be empty and still have a next one, where something has expired.
+        self.first(query).await
+    }
+
+    /// The first row that a query finds. A page may be empty and still have a next one, where
+    /// something has expired or was deleted.
+    pub(crate) async fn first<T: Record>(
+        &self,
+        query: Query,
+    ) -> Result<Option<Stored<T>>, StoreError> {
+        let mut query = query.limit(1);
         loop {
             let page = self.engine.query(query.clone()).await?;
             if let Some(row) = page.rows.into_iter().next() {
@@ -258,6 +267,23 @@ impl Store {
         }
         let rows = rows.into_iter().map(Stored::from_row);
         Ok(Page { rows: rows.collect::<Result<_, _>>()?, next })
+    }
+
+    /// A page that is short only where there are no more rows, however much lies between them that
+    /// has expired or was deleted.
+    pub(crate) async fn list_full<T: Record>(
+        &self,
+        mut query: Query,
+    ) -> Result<Page<Stored<T>>, StoreError> {
+        let (limit, mut rows) = (query.limit, Vec::new());
+        loop {
+            let page = self.list(query.clone().limit(limit - rows.len())).await?;
+            rows.extend(page.rows);
+            if page.next.is_none() || rows.len() == limit {
+                return Ok(Page { rows, next: page.next });
+            }
+            query.after = page.next;
+        }
     }
 
     async fn read<T: Record>(&self, mut row: Row) -> Result<Stored<T>, StoreError> {

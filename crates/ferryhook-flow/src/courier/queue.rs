@@ -36,9 +36,16 @@ impl Courier {
     ) -> Result<Page, StoreError> {
         let limit = limit.min(ferryhook_core::limits::PAGE_MAX);
         let window = Window { from: Some(from), to: None };
-        let slice = Slice::oldest_first().limit(limit);
         let deliveries = self.0.store.deliveries();
-        let page = deliveries.list_open(id.connection, id.lane, window, slice).await?;
+        let mut slice = Slice::oldest_first().limit(limit);
+        // An empty page does not tell a time to go on from, only that there may be more behind it.
+        let page = loop {
+            let page = deliveries.list_open(id.connection, id.lane, window, slice.clone()).await?;
+            if page.next.is_none() || !page.rows.is_empty() {
+                break page;
+            }
+            slice = slice.after(page.next);
+        };
         let now = self.0.now().wall;
         let mut works = Vec::with_capacity(page.rows.len());
         let mut last = from;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use ferryhook_core::event_types::EventTypes;
 use ferryhook_core::inbox::{Leased, Wanted};
 use ferryhook_core::{Account, Id, Timestamp};
-use ferryhook_store::{Slice, StoreError, Window};
+use ferryhook_store::{StoreError, Window};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
@@ -68,9 +68,8 @@ impl Courier {
     ) -> Result<Option<Duration>, StoreError> {
         let inner = self.inner();
         let later = Window { from: Some(looked_at + Duration::from_millis(1)), to: None };
-        let first = Slice::oldest_first().limit(1);
-        let open = inner.store.inbox().list_open(account, &wanted.group, later, first).await?;
-        let due = open.rows.first().and_then(|first| first.due_at());
+        let first = inner.store.inbox().find_open(account, &wanted.group, later).await?;
+        let due = first.and_then(|first| first.due_at());
         Ok(due.map(|due| due.saturating_since(inner.now().wall)))
     }
 

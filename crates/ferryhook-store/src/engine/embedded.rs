@@ -68,6 +68,9 @@ const WAITING_KIB_MAX: usize = 32 * 1024;
 const IN_PARTS: [bool; 2] = [false, true];
 /// A page ends early behind this many bytes of rows.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// And behind this many entries that have expired or were deleted: to pass them takes time, and
+/// whoever asked has a thread that serves others too.
+const PASSED_MAX: usize = 5000;
 /// Young markers fetched for a page beyond twice its rows: some may have expired.
 const YOUNG_MORE: usize = 64;
 /// How often a row is looked up again because its content moved meanwhile.
@@ -298,32 +301,28 @@ impl Embedded {
         let mut found = snapshot.look(&span, young, query.order)?;
         let mut page = Page { rows: Vec::new(), next: None };
         let mut last: Option<Vec<u8>> = None;
-        let mut bytes = 0;
+        let (mut bytes, mut passed) = (0, 0);
         loop {
-            let (key, value) = match found.step()? {
-                Next::Entry(key, value) => (key, value),
+            let (key, row) = match found.step()? {
+                Next::Entry(key, value) => {
+                    let row = self.row_behind(query, &snapshot, (&key, &value), now)?;
+                    (key, row)
+                }
+                Next::Gone(key) => (key, None),
                 Next::Later(key) => {
                     page.next = Some(cursor_of(query, &key)?);
                     return Ok(page);
                 }
                 Next::End => return Ok(page),
             };
-            if codec::has_expired(&value, now) {
-                continue;
-            }
-            let row = match query.index {
-                None if codec::kind_of(&value) != Some(query.kind) => None,
-                None => match self.row_of(&value) {
-                    Ok(row) => row,
-                    Err(Unread::Moved) => self.read_row(&key)?,
-                    Err(Unread::Error(error)) => return Err(error),
-                },
-                Some(index) => {
-                    let (_, row_key) = layout::read_entry(index, &key)?;
-                    self.read_row_at(&layout::row_key(&row_key), &snapshot, query)?
+            let Some(row) = row else {
+                passed += 1;
+                if passed == PASSED_MAX {
+                    page.next = Some(cursor_of(query, &key)?);
+                    return Ok(page);
                 }
+                continue;
             };
-            let Some(row) = row else { continue };
             if page.rows.len() == query.limit || bytes >= PAGE_BYTES_MAX {
                 page.next = last.map(|key| cursor_of(query, &key)).transpose()?;
                 return Ok(page);
@@ -331,6 +330,31 @@ impl Embedded {
             bytes += row.item.bytes();
             page.rows.push(row);
             last = Some(key.to_vec());
+        }
+    }
+
+    /// The row that a key and its value stand for, unless it has expired or is of another kind.
+    fn row_behind(
+        &self,
+        query: &Query,
+        snapshot: &shared::Snapshot<'_>,
+        (key, value): (&[u8], &[u8]),
+        now: i64,
+    ) -> Result<Option<Row>, StoreError> {
+        if codec::has_expired(value, now) {
+            return Ok(None);
+        }
+        match query.index {
+            None if codec::kind_of(value) != Some(query.kind) => Ok(None),
+            None => match self.row_of(value) {
+                Ok(row) => Ok(row),
+                Err(Unread::Moved) => self.read_row(key),
+                Err(Unread::Error(error)) => Err(error),
+            },
+            Some(index) => {
+                let (_, row_key) = layout::read_entry(index, key)?;
+                self.read_row_at(&layout::row_key(&row_key), snapshot, query)
+            }
         }
     }
 
@@ -435,7 +459,14 @@ impl Engine for Embedded {
     }
 
     fn query(&self, query: Query) -> Answer<'_, Page<Row>> {
-        Box::pin(async move { self.query_now(&query) })
+        Box::pin(async move {
+            let page = self.query_now(&query)?;
+            if page.rows.is_empty() && page.next.is_some() {
+                // Whoever goes on at once lets others have the thread in between.
+                tokio::task::yield_now().await;
+            }
+            Ok(page)
+        })
     }
 
     fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {

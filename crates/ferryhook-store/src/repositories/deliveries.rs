@@ -181,6 +181,16 @@ impl Deliveries<'_> {
         let query = window.numbers(query, Timestamp::as_millis);
         self.0.list(slice.of(query)).await
     }
+
+    /// The first of them, if there is any.
+    pub async fn find_open(
+        &self,
+        connection: Id<Connection>,
+        lane: Lane,
+    ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        let queue = delivery::queue(connection, lane);
+        self.0.first(Query::index(Kind::Delivery, Index::Due, queue)).await
+    }
 }
 
 /// An event that stands where it stood was not written.

@@ -42,7 +42,7 @@ impl Erasures<'_> {
     /// Of all accounts those that are not over, in the order in which they were asked for.
     pub async fn list_open(&self, slice: Slice) -> Result<Page<Stored<Erasure>>, StoreError> {
         let query = Query::index(Kind::Erasure, Index::SourceOrConnectionById, erasure::OPEN);
-        self.0.list(slice.of(query)).await
+        self.0.list_full(slice.of(query)).await
     }
 
     /// Takes it until `until`. `None` if it is over, or another was faster.

@@ -121,6 +121,17 @@ impl Inbox<'_> {
         self.0.list(slice.of(window.numbers(query, Timestamp::as_millis))).await
     }
 
+    /// The first of them within a window, if there is any.
+    pub async fn find_open(
+        &self,
+        account: Id<Account>,
+        group: &Group,
+        window: Window,
+    ) -> Result<Option<Stored<Delivery>>, StoreError> {
+        let query = Query::index(Kind::Delivery, Index::Due, delivery::inbox(account, group));
+        self.0.first(window.numbers(query, Timestamp::as_millis)).await
+    }
+
     /// All of them or none, as they are in the store then. They have to fit into one batch, with
     /// no event among them twice. A crash may undo it.
     pub async fn lease(&self, moved: &[Moved<'_>]) -> Result<Vec<Stored<Delivery>>, Stuck> {

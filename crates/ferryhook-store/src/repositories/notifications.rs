@@ -72,7 +72,7 @@ impl Notifications<'_> {
         let read = list(notification::READ, room.max(1), None).await?;
         match unread.rows.last() {
             // Full, and there are others: they begin behind the last of these.
-            Some(last) if room == 0 && !read.rows.is_empty() => {
+            Some(last) if room == 0 && (!read.rows.is_empty() || read.next.is_some()) => {
                 let entry = last.record.indexes().into_iter().next();
                 unread.next = Some(Cursor { key: last.record.key(), entry });
             }

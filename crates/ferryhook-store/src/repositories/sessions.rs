@@ -33,13 +33,14 @@ impl Sessions<'_> {
         self.0.find(&session::key(of, id)).await
     }
 
+    /// A page is short only where there are no more: whoever ends them all takes one for all.
     pub async fn list(
         &self,
         of: Id<User>,
         slice: Slice,
     ) -> Result<Page<Stored<Session>>, StoreError> {
         let query = Query::table(Kind::Session, user::partition(of)).prefix(session::PREFIX);
-        self.0.list(slice.of(query)).await
+        self.0.list_full(slice.of(query)).await
     }
 
     /// Of two who renew it at once one is refused, and finds it renewed when it looks again.

@@ -27,11 +27,18 @@ impl Room {
         store: &Store,
     ) -> Result<Option<Id<Connection>>, StoreError> {
         for (connection, left) in self.left.iter_mut().filter(|(_, left)| **left == 0) {
-            let enough = Slice::oldest_first().limit(limits::REPLAY_AHEAD + 1);
-            let deliveries = store.deliveries();
-            let queue = deliveries.list_open(*connection, Lane::Replay, Window::ALWAYS, enough);
-            if queue.await?.rows.len() > limits::REPLAY_AHEAD {
-                return Ok(Some(*connection));
+            let mut slice = Slice::oldest_first().limit(limits::REPLAY_AHEAD + 1);
+            let mut waiting = 0;
+            loop {
+                let (deliveries, always) = (store.deliveries(), Window::ALWAYS);
+                let page = deliveries.list_open(*connection, Lane::Replay, always, slice.clone());
+                let page = page.await?;
+                waiting += page.rows.len();
+                if waiting > limits::REPLAY_AHEAD {
+                    return Ok(Some(*connection));
+                }
+                let Some(next) = page.next else { break };
+                slice = slice.after(Some(next));
             }
             *left = limits::REPLAY_AHEAD;
         }

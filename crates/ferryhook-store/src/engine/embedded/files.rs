@@ -22,7 +22,8 @@ use super::layout::{self, Stretch};
 
 /// What the files have of a span: each key once, in the version that the reader may see.
 pub(super) type Old = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<Entry>> + Send>;
-pub(super) type Entry = (UserKey, UserValue);
+/// A key with its value, or without if it was deleted.
+pub(super) type Entry = (UserKey, Option<UserValue>);
 
 type Bounds = (Bound<UserKey>, Bound<UserKey>);
 type Versions = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
@@ -58,11 +59,11 @@ impl Files {
         Self { runs, last_by_id: OnceLock::new(), version: version.id() }
     }
 
-    /// The value of a row or a note that the newest file with its key has.
     pub(super) fn ids(&self) -> impl Iterator<Item = TableId> {
         self.runs.iter().flatten().map(|file| file.table.id())
     }
 
+    /// The value of a row or a note that the newest file with its key has.
     pub(super) fn get(
         &self,
         key: &[u8],
@@ -140,9 +141,10 @@ impl Files {
             }
         }
         let newest = MvccStream::new(Merger::new(runs));
-        Ok(Box::new(newest.filter_map(|item| match item {
-            Ok(item) => (!item.is_tombstone()).then(|| Ok((item.key.user_key, item.value))),
-            Err(error) => Some(Err(error)),
+        Ok(Box::new(newest.map(|item| {
+            let item = item?;
+            let is_there = !item.is_tombstone();
+            Ok((item.key.user_key, is_there.then_some(item.value)))
         })))
     }
 }

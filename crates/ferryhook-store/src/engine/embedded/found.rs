@@ -25,6 +25,8 @@ pub(super) struct Found<I> {
 
 pub(super) enum Step {
     Entry(UserKey, UserValue),
+    /// Something was here and was deleted.
+    Gone(UserKey),
     /// There may be more behind this key, for the next page to find.
     Later(UserKey),
     End,
@@ -36,23 +38,33 @@ impl<I: DoubleEndedIterator<Item = lsm_tree::Result<Entry>>> Found<I> {
     }
 
     pub(super) fn step(&mut self) -> Result<Step, StoreError> {
+        if let Some(last) = self.cut.take() {
+            return Ok(Step::Later(last));
+        }
+        self.look_ahead()?;
+        let Some(key) = self.first() else { return Ok(Step::End) };
+        // All of them pass this key; what they say about it counts in this order.
+        let young = self.pass_young(&key);
+        let fresh = self.pass_fresh(&key);
+        let old = self.ahead.take_if(|(old, _)| *old == key).and_then(|(_, value)| value);
+        let value = match (young, fresh) {
+            (Some(expiry), _) => Some(expiry),
+            (None, Some(fresh)) => fresh,
+            (None, None) => old,
+        };
+        Ok(match value {
+            Some(value) => Step::Entry(key, value),
+            None => Step::Gone(key),
+        })
+    }
+
+    /// The next that was not deleted, however far it is: for what only the engine asks.
+    pub(super) fn entry(&mut self) -> Result<Option<(UserKey, UserValue)>, StoreError> {
         loop {
-            if let Some(last) = self.cut.take() {
-                return Ok(Step::Later(last));
-            }
-            self.look_ahead()?;
-            let Some(key) = self.first() else { return Ok(Step::End) };
-            // All of them pass this key; what they say about it counts in this order.
-            let young = self.pass_young(&key);
-            let fresh = self.pass_fresh(&key);
-            let old = self.ahead.take_if(|(old, _)| *old == key).map(|(_, value)| value);
-            let value = match (young, fresh) {
-                (Some(expiry), _) => Some(expiry),
-                (None, Some(fresh)) => fresh,
-                (None, None) => old,
-            };
-            if let Some(value) = value {
-                return Ok(Step::Entry(key, value));
+            match self.step()? {
+                Step::Entry(key, value) => return Ok(Some((key, value))),
+                Step::Gone(_) => {}
+                Step::Later(_) | Step::End => return Ok(None),
             }
         }
     }

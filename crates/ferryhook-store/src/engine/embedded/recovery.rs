@@ -15,7 +15,6 @@ use lsm_tree::AbstractTree;
 use super::change::Change;
 use super::codec;
 use super::directory::Directory;
-use super::found::Step;
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
 use super::shared::{Shared, lock, tree_error};
@@ -163,8 +162,9 @@ fn cut(directory: &Path, end: Position) -> io::Result<()> {
 fn freed(shared: &Shared) -> Result<HashMap<u32, u64>, StoreError> {
     let mut freed = HashMap::new();
     let span = layout::beginning(layout::freed_notes());
-    let mut found = shared.snapshot().look(&span, Few::default(), Order::Ascending)?;
-    while let Step::Entry(key, value) = found.step()? {
+    let snapshot = shared.snapshot();
+    let mut found = snapshot.look(&span, Few::default(), Order::Ascending)?;
+    while let Some((key, value)) = found.entry()? {
         if let (Some(segment), Some(bytes)) = (key.last_chunk(), codec::read_count(&value)) {
             freed.insert(u32::from_be_bytes(*segment), bytes);
         }

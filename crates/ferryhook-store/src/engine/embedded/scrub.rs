@@ -19,7 +19,6 @@ use tokio::sync::mpsc;
 
 use super::change::Change;
 use super::directory::Directory;
-use super::found::Step;
 use super::fresh;
 use super::hashed::ByHash;
 use super::log::{self, Position};
@@ -105,7 +104,7 @@ impl Scrub {
         let snapshot = self.shared.snapshot();
         let mut found = snapshot.look(&span, Few::default(), Order::Ascending)?;
         while erased.rows.len() < ROWS_AT_ONCE
-            && let Step::Entry(key, value) = found.step()?
+            && let Some((key, value)) = found.entry()?
         {
             if let (Some(hash), Some(since)) = (key.last_chunk(), codec::read_count(&value)) {
                 erased.rows.insert(u64::from_be_bytes(*hash));

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::super::files::Entry;
-use super::super::found::{Found, Step};
+use super::super::found::Found;
 use super::super::young::Few;
 use super::*;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn look(tables: &[Table], span: Span, order: Order, at: SeqNo) -> Vec<(Vec<u8>, 
     let nothing: Vec<lsm_tree::Result<Entry>> = Vec::new();
     let mut found = Found::new(nothing.into_iter(), cursors, Few::default(), order);
     let mut all = Vec::new();
-    while let Step::Entry(key, value) = found.step().unwrap() {
+    while let Some((key, value)) = found.entry().unwrap() {
         all.push((key.to_vec(), u64::from_le_bytes((*value).try_into().unwrap())));
     }
     all

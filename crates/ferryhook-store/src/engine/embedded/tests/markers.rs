@@ -93,7 +93,7 @@ fn in_tree(engine: &Embedded) -> usize {
     let mut found =
         engine.shared.snapshot().look(&span, young::Few::default(), Order::Ascending).unwrap();
     let mut count = 0;
-    while let Next::Entry(..) = found.step().unwrap() {
+    while found.entry().unwrap().is_some() {
         count += 1;
     }
     count

@@ -172,3 +172,64 @@ async fn no_file_is_asked_for_an_event_that_came_after_all_of_them() {
     }
     engine.commit(Batch::new().insert(&note(150_001)), SYNCED).await.unwrap();
 }
+
+async fn commit_all(engine: &Embedded, numbers: std::ops::Range<u64>, expires: Option<i64>) {
+    for some in numbers.collect::<Vec<_>>().chunks(100) {
+        let batch = some.iter().fold(Batch::new(), |batch, number| {
+            batch.insert(&Parcel { expires, body: String::new(), ..parcel(*number) })
+        });
+        engine.commit(batch, Durability::Buffered).await.unwrap();
+    }
+}
+
+async fn delete_all(engine: &Embedded, numbers: std::ops::Range<u64>) {
+    for some in numbers.collect::<Vec<_>>().chunks(100) {
+        let batch = some.iter().fold(Batch::new(), |batch, number| {
+            let record = Parcel { body: String::new(), ..parcel(*number) };
+            batch.delete(&Stored { record, revision: 1 })
+        });
+        engine.commit(batch, Durability::Buffered).await.unwrap();
+    }
+}
+
+/// What a query finds, when much that is gone lies before it either way.
+async fn assert_passes(engine: &Embedded) {
+    for query in [by_time(), inbox(), by_time().newest_first(), inbox().newest_first()] {
+        let first = engine.query(query.clone().limit(7)).await.unwrap();
+        assert!(first.rows.is_empty(), "{query:?}");
+        assert!(first.next.is_some(), "{query:?}");
+        assert_eq!(list(engine, query).await, [10_000]);
+    }
+}
+
+/// The thread that reads serves others too.
+#[tokio::test]
+async fn a_page_does_not_pass_over_all_that_has_expired() {
+    let mut bench = Bench::new();
+    bench.config.table_bytes_max = 64 * 1024 * 1024;
+    let engine = bench.open();
+    let expires = Some(bench.now() + 60);
+    commit_all(&engine, 0..6000, expires).await;
+    commit_all(&engine, 10_000..10_001, None).await;
+    commit_all(&engine, 20_000..26_000, expires).await;
+    bench.clock.advance(Duration::from_secs(60));
+    assert_passes(&engine).await;
+    engine.backup(&bench.directory.path().join("copy")).await.unwrap(); // writes the table out
+    assert_passes(&engine).await;
+}
+
+#[tokio::test]
+async fn a_page_does_not_pass_over_all_that_was_deleted() {
+    let mut bench = Bench::new();
+    bench.config.table_bytes_max = 64 * 1024 * 1024;
+    let engine = bench.open();
+    commit_all(&engine, 0..6000, None).await;
+    commit_all(&engine, 10_000..10_001, None).await;
+    commit_all(&engine, 20_000..26_000, None).await;
+    engine.backup(&bench.directory.path().join("copy")).await.unwrap(); // writes the table out
+    delete_all(&engine, 0..6000).await;
+    delete_all(&engine, 20_000..26_000).await;
+    assert_passes(&engine).await;
+    engine.backup(&bench.directory.path().join("another")).await.unwrap();
+    assert_passes(&engine).await;
+}
