@@ -145,7 +145,7 @@ impl Embedded {
         let shared = Arc::new(Shared::new(tree, sequence, contents, closing));
         let recovered = {
             let now = env.now().as_seconds();
-            recovery::recover(&directory, &shared, config.table_bytes_max, now)?
+            recovery::recover(&directory, &shared, config.table_bytes_max, now, &config.faults)?
         };
         let log = Log::begin(
             &directory.log(),

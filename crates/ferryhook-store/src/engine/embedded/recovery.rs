@@ -15,6 +15,7 @@ use lsm_tree::AbstractTree;
 use super::change::Change;
 use super::codec;
 use super::directory::Directory;
+use super::faults::{Faults, Step};
 use super::layout;
 use super::log::{self, Frames, Next, Op, Position, SEGMENT_HEADER};
 use super::shared::{Shared, lock, tree_error};
@@ -39,6 +40,7 @@ pub(super) fn recover(
     shared: &Shared,
     table_bytes_max: u64,
     now: i64,
+    faults: &Faults,
 ) -> Result<Recovered, StoreError> {
     let path = directory.log();
     let unreadable = |error| StoreError::unavailable("the log cannot be read", error);
@@ -80,6 +82,8 @@ pub(super) fn recover(
                     table.tidy();
                     if table.bytes() >= table_bytes_max {
                         drop(table);
+                        // What the rows of a file point at has to be on disk before the file is.
+                        sync(&path, *segment, faults).map_err(unreadable)?;
                         shared.seal_table();
                         shared.flush().map_err(tree_error)?;
                         shared.free_unseen();
@@ -144,6 +148,11 @@ fn damaged(directory: &Path, place: Position) -> StoreError {
     StoreError::Damaged(format!(
         "{name} is damaged at byte {offset}, among acknowledged events; restore a backup"
     ))
+}
+
+fn sync(directory: &Path, segment: u32, faults: &Faults) -> io::Result<()> {
+    faults.check(Step::Sync)?;
+    File::open(log::segment_path(directory, segment))?.sync_data()
 }
 
 /// Gives back the room behind the last whole frame, and the file if there is none. What was read

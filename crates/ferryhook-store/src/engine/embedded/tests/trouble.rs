@@ -13,7 +13,7 @@ impl Disk {
     fn faults(&self) -> Faults {
         let disk = self.clone();
         Faults::new(move |step| {
-            if step == Step::Create && disk.full.load(Ordering::SeqCst) {
+            if matches!(step, Step::Create | Step::Grow) && disk.full.load(Ordering::SeqCst) {
                 return Err(io::Error::from(io::ErrorKind::StorageFull));
             }
             if step == Step::Sync && disk.broken.load(Ordering::SeqCst) {
@@ -111,6 +111,27 @@ async fn a_sync_that_finds_the_disk_full_is_final() {
     assert!(engine.backup(&target).await.is_err(), "the backup ends the segment");
     broken.store(false, Ordering::SeqCst);
     assert!(insert(&engine, &parcel(2)).await.is_err(), "and nothing is acknowledged any more");
+}
+
+/// A power failure could otherwise leave files that point into a log that is shorter.
+#[tokio::test]
+async fn opening_syncs_the_log_before_its_rows_are_written_out() {
+    let mut bench = Bench::new();
+    let small = std::mem::replace(&mut bench.config.table_bytes_max, 64 * 1024 * 1024);
+    bench.config.segment_bytes = 64 * 1024 * 1024;
+    let engine = bench.open();
+    for number in 0..1000 {
+        insert(&engine, &parcel(number)).await.unwrap();
+    }
+    drop(engine);
+    bench.config.table_bytes_max = small;
+    bench.config.faults = Faults::new(|step| match step {
+        Step::Sync => Err(io::Error::other("input/output error")),
+        _ => Ok(()),
+    });
+    assert!(bench.try_open().is_err());
+    let tables = bench.config.directory.join("tree/tables");
+    assert_eq!(std::fs::read_dir(tables).unwrap().count(), 0);
 }
 
 #[tokio::test]
