@@ -193,19 +193,10 @@ impl Embedded {
             move || upkeep::flush_tables(&shared, &directory, &sealed_received, &jobs)
         };
         let threads = vec![
-            spawn("store-writer", {
-                let shared = shared.clone();
-                move || {
-                    // A writer that is gone must not look like one that is idle.
-                    let ended = catch_unwind(AssertUnwindSafe(|| writer.run()));
-                    if ended.is_err() {
-                        shared.fail("the writer panicked");
-                    }
-                }
-            })?,
-            spawn("store-flush", flusher)?,
-            spawn("store-upkeep", move || upkeep.run(&jobs_received))?,
-            spawn("store-depths", depths)?,
+            spawn("store-writer", &shared, move || writer.run())?,
+            spawn("store-flush", &shared, flusher)?,
+            spawn("store-upkeep", &shared, move || upkeep.run(&jobs_received))?,
+            spawn("store-depths", &shared, depths)?,
         ];
         Ok(Self {
             env,
@@ -446,10 +437,21 @@ fn kib_of(changes: &[change::Change]) -> u32 {
     u32::try_from(bytes / 1024 + 1).unwrap_or(u32::MAX).min(WAITING_KIB_MAX as u32)
 }
 
-fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+fn spawn(
+    name: &'static str,
+    shared: &Arc<Shared>,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, StoreError> {
+    let shared = shared.clone();
+    let guarded = move || {
+        // A thread that is gone must not look like one that is idle.
+        if catch_unwind(AssertUnwindSafe(run)).is_err() {
+            shared.fail(&format!("the thread {name} panicked"));
+        }
+    };
     std::thread::Builder::new()
         .name(name.into())
-        .spawn(run)
+        .spawn(guarded)
         .map_err(|error| StoreError::unavailable("a thread of the store cannot be started", error))
 }
 

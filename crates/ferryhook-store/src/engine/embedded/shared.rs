@@ -408,10 +408,12 @@ impl Shared {
         }
     }
 
-    /// Waits until fewer than `most` sealed tables wait to be written, or writing them fails.
+    /// Waits until fewer than `most` sealed tables wait to be written, or writing them fails, or
+    /// whoever writes them has.
     pub(super) fn wait_for_room(&self, most: usize) -> Result<(), StoreError> {
         let mut trouble = lock(&self.trouble);
         while self.sealed_count() >= most {
+            self.check()?;
             if let Some((kind, what)) = &*trouble {
                 return Err(match kind {
                     io::ErrorKind::StorageFull => StoreError::Full(what.clone()),

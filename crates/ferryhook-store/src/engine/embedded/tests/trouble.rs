@@ -1,4 +1,6 @@
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+use ferryhook_core::env::{Clock, SeededEntropy};
 
 use super::*;
 
@@ -132,6 +134,56 @@ async fn opening_syncs_the_log_before_its_rows_are_written_out() {
     assert!(bench.try_open().is_err());
     let tables = bench.config.directory.join("tree/tables");
     assert_eq!(std::fs::read_dir(tables).unwrap().count(), 0);
+}
+
+/// Ticks until it is asked by the upkeep, where it breaks.
+struct Trap {
+    clock: Arc<ManualClock>,
+    is_set: AtomicBool,
+}
+
+impl Clock for Trap {
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        let is_upkeep = std::thread::current().name() == Some("store-upkeep");
+        assert!(!(is_upkeep && self.is_set.load(Ordering::SeqCst)), "the clock is broken");
+        self.clock.elapsed()
+    }
+}
+
+#[tokio::test]
+async fn a_thread_that_panics_is_told() {
+    let mut bench = Bench::new();
+    let trap = Arc::new(Trap { clock: bench.clock.clone(), is_set: AtomicBool::new(false) });
+    bench.env = Env::new(trap.clone(), Arc::new(SeededEntropy::new(0)));
+    let engine = bench.open();
+    insert(&engine, &parcel(1)).await.unwrap();
+    trap.is_set.store(true, Ordering::SeqCst);
+    let _ = engine.sweep().await;
+    let told = async {
+        while engine.check().is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let wait = Duration::from_secs(30);
+    tokio::time::timeout(wait, told).await.expect("nobody tells of it");
+    assert!(insert(&engine, &parcel(2)).await.is_err());
+    assert!(get(&engine, 1).await.is_some(), "reading works");
+}
+
+/// Who would make room has failed: it will never come.
+#[tokio::test]
+async fn nobody_waits_for_room_behind_a_failure() {
+    let engine = Bench::new().open();
+    engine.shared.fail("the flush panicked");
+    let (done, answer) = std::sync::mpsc::channel();
+    let shared = engine.shared.clone();
+    std::thread::spawn(move || done.send(shared.wait_for_room(0)));
+    let answer = answer.recv_timeout(Duration::from_secs(30)).expect("it waits");
+    assert!(answer.unwrap_err().to_string().contains("restart"));
 }
 
 #[tokio::test]
