@@ -55,8 +55,14 @@ impl Unique {
     pub(crate) fn installation(account: Id<Account>) -> Self {
         Self { value: INSTALLATION.to_owned(), owner_id: account.to_string(), user_id: None }
     }
+
+    /// Which plan new accounts get.
+    pub(crate) fn default_plan(plan: &str) -> Self {
+        Self { value: DEFAULT_PLAN.to_owned(), owner_id: plan.to_owned(), user_id: None }
+    }
 }
 
+pub(crate) const DEFAULT_PLAN: &str = "PLAN#default";
 pub(crate) const INSTALLATION: &str = "INSTALLATION#owner";
 
 pub(crate) fn key(value: &str) -> Key {

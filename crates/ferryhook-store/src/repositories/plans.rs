@@ -7,6 +7,7 @@ use crate::batch::Batch;
 use crate::query::{Page, Query};
 use crate::record::{Kind, Stored};
 use crate::records::plan;
+use crate::records::unique::{self, Unique};
 use crate::tables::Index;
 use crate::{Store, StoreError};
 
@@ -79,12 +80,46 @@ impl Plans<'_> {
         was: Option<&Stored<Plan>>,
         now: &Plan,
     ) -> Result<(), StoreError> {
-        let mut batch = match was {
+        let mut tries = 1;
+        loop {
+            match self.try_make_default(was, now).await {
+                // Another was made the default meanwhile; that of the plan itself is for the caller.
+                Err(StoreError::Refused { key, .. })
+                    if key != plan::key(&now.id) && tries < TRIES_MAX =>
+                {
+                    tries += 1;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// The catalogue does not tell of those that come into it just now, so a marker says which is
+    /// the default: whoever finds it changed, or made, was second.
+    async fn try_make_default(
+        &self,
+        was: Option<&Stored<Plan>>,
+        now: &Plan,
+    ) -> Result<(), StoreError> {
+        let batch = match was {
             Some(was) => Batch::new().replace(was, now),
             None => Batch::new().insert(now),
         };
-        for former in self.all().await? {
-            if former.is_default && former.id != now.id {
+        let marker = self.0.find::<Unique>(&unique::key(unique::DEFAULT_PLAN)).await?;
+        let ours = Unique::default_plan(&now.id);
+        let mut batch = match &marker {
+            Some(marker) => batch.replace(marker, &ours),
+            None => batch.insert(&ours),
+        };
+        // Older catalogues have no marker, and seeded ones begin without.
+        let catalogue = self.all().await?.into_iter().filter(|plan| plan.is_default);
+        let listed = catalogue.map(|plan| plan.record.id);
+        let mut formers: Vec<_> = marker.map(|marker| marker.record.owner_id).into_iter().collect();
+        formers.extend(listed);
+        formers.sort_unstable();
+        formers.dedup();
+        for former in formers.iter().filter(|former| **former != now.id) {
+            if let Some(former) = self.find(former).await?.filter(|former| former.is_default) {
                 let updated_at = now.updated_at;
                 let less = Plan { is_default: false, updated_at, ..former.record.clone() };
                 batch = batch.replace(&former, &less);

@@ -80,8 +80,23 @@ pub(crate) async fn a_plan_is_changed_from_the_one_that_was_seen(bench: Bench) {
     assert_eq!(users.find(owner.id).await.unwrap().unwrap().plan, "team");
 }
 
+/// Also when several are made the default at once, and there was none before.
 pub(crate) async fn there_is_one_default_plan(bench: Bench) {
     let plans = bench.store.plans();
+    let mut all = JoinSet::new();
+    for number in 0..8 {
+        let plan = Plan { is_default: true, ..bench.plan(&format!("many{number}")) };
+        let store = bench.store.clone();
+        all.spawn(async move {
+            store.plans().make_default(None, &plan).await.unwrap();
+            plan.id
+        });
+    }
+    let mut defaults = 0;
+    for id in all.join_all().await {
+        defaults += usize::from(plans.find(&id).await.unwrap().unwrap().is_default);
+    }
+    assert_eq!(defaults, 1);
     let [one, other] = ["one", "other"].map(|name| Plan { is_default: true, ..bench.plan(name) });
     plans.make_default(None, &one).await.unwrap();
     plans.make_default(None, &other).await.unwrap();
