@@ -244,6 +244,10 @@ def ledger(check, facts, table):
 
     check("ledger: a later write is a duplicate", duplicate)
     check("ledger: a first write is new", lambda: mark("ALOWARE:never-seen"))
+    # Without anything of ours: the test asks afterwards whether it is taken for a duplicate.
+    bare = {"pk": facts["bareClaim"], "seenAt": "2026-01-01T00:00:00.000Z",
+            "expiresAt": facts["bareClaimUntil"]}
+    check("ledger: an entry of another program", lambda: ledger.put_item(Item=bare))
 
 
 def triggers(check, facts, table):

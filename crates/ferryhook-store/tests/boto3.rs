@@ -13,11 +13,11 @@ use std::sync::Arc;
 use ferryhook_core::event::{self, Origin};
 use ferryhook_core::samples::{self, CREATED, UPDATED};
 use ferryhook_core::{
-    Attempt, Claim, Delivery, Env, Event, Key, Notification, OauthState, Rejection, Run, Timestamp,
-    run,
+    Attempt, Claim, Delivery, Env, Event, Id, Key, Notification, OauthState, Rejection, Run,
+    Timestamp, run,
 };
 use ferryhook_store::engine::dynamo::{Dynamo, DynamoConfig};
-use ferryhook_store::repositories::Arrival;
+use ferryhook_store::repositories::{Accepted, Arrival, Mark};
 use ferryhook_store::{Store, schema};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/check_dynamo_items.py");
@@ -57,6 +57,16 @@ async fn strangers_find_every_item_by_the_documented_patterns() {
     let complaint = String::from_utf8_lossy(&output.stderr);
     let _ = writeln!(std::io::stderr(), "boto3: {}", told.trim_end());
     assert!(output.status.success(), "{told}{complaint}");
+
+    // What the script, as another program, has put into the ledger has been seen.
+    let key = cast.facts()["bareClaim"].as_str().unwrap().to_owned();
+    let claim = Claim { key, event_id: None, ..cast.claim.clone() };
+    let ledger = store.ledger();
+    assert!(matches!(ledger.mark(&claim).await.unwrap(), Mark::Duplicate(_)));
+    let event = Event { id: Id::new(&env), ..cast.event.clone() };
+    let arrival = Arrival { event, claim: Some(claim), items: Vec::new() };
+    let accepted = store.events().accept(&[arrival]).await.unwrap();
+    assert_eq!(accepted, [Accepted::Duplicate { first: None }]);
 
     // And we read what the script has written.
     let Event { source_id, received_at, id, .. } = cast.event;
@@ -163,6 +173,8 @@ impl Cast {
             "earlierEvent": self.earlier_event.id,
             "inboxKey": format!("2026-01-01T01:00:00.000000Z#{}", self.event.id),
             "claim": self.claim.key,
+            "bareClaim": format!("{}:bare", self.claim.key),
+            "bareClaimUntil": self.claim.expires_at.as_seconds(),
             "schedule": samples::schedule().id,
             "nextRunAt": UPDATED.as_seconds(),
             "run": self.run.id,

@@ -90,6 +90,10 @@ impl Placeholders {
                 };
             }
             Condition::Exists => format!("attribute_exists({})", self.name(partition)),
+            Condition::Revision(items::BARE_REVISION) => {
+                let (partition, revision) = (self.name(partition), self.name(items::REVISION));
+                format!("attribute_exists({partition}) AND attribute_not_exists({revision})")
+            }
             Condition::Revision(revision) => {
                 let name = self.name(items::REVISION);
                 let revision = self.value(AttributeValue::N(revision.to_string()));
@@ -229,6 +233,9 @@ pub(super) fn update(patch: &Patch, now: i64) -> Result<Update, StoreError> {
 
 /// Names, among those that keys and records share, which the record gets and which it loses.
 fn ownership(patch: &Patch) -> (Vec<&'static str>, Vec<&'static str>) {
+    if patch.key.table == Table::Ledger {
+        return Default::default(); // a claim has all of them, and a bare one has no list of others
+    }
     let is_set = |name: &str| patch.set.iter().any(|(set, _)| set == name);
     let is_removed = |name: &str| patch.remove.iter().any(|removed| removed == name);
     let is_summed = |name: &str| patch.add.iter().any(|(summed, _)| summed == name);

@@ -36,6 +36,9 @@ pub(super) const DERIVED: &str = "derived";
 /// Indexes, among those that find rows by a record's own attributes, that shall not find this one.
 pub(super) const UNLISTED: &str = "unlisted";
 
+/// Of what has none; what we wrote begins with 1.
+pub(super) const BARE_REVISION: u64 = 0;
+
 const ENVELOPE: [&str; 5] = [KIND, SHAPE, REVISION, DERIVED, UNLISTED];
 
 /// Names of keys, index entries and mirrors that no record of the table may use.
@@ -249,21 +252,31 @@ pub(super) fn has_expired(table: Table, attributes: &Attributes, now: i64) -> bo
     matches!(at.and_then(to_part), Some(Part::Number(at)) if at <= now)
 }
 
+/// What an entry of the ledger is that has no envelope. The table is shared with programs that
+/// write the documented shape and nothing else, and to have been seen by one of them counts.
+fn bare(table: Table) -> Option<(Kind, u8, u64)> {
+    (table == Table::Ledger).then_some((Kind::Claim, 1, BARE_REVISION))
+}
+
 /// The row of a stored item, without what is not the record's own.
 pub(super) fn row_of(table: Table, mut attributes: Attributes) -> Result<Row, StoreError> {
     let damaged = |what| StoreError::Damaged(format!("an item in {} has no {what}", table.name()));
+    let bare = bare(table);
     let kind = match attributes.remove(KIND) {
         Some(AttributeValue::S(name)) => Kind::from_name(&name),
-        _ => None,
+        Some(_) => None,
+        None => bare.map(|(kind, ..)| kind),
     };
     let kind = kind.ok_or_else(|| damaged("known kind"))?;
     let version = match attributes.remove(SHAPE) {
         Some(AttributeValue::N(version)) => version.parse().ok(),
-        _ => None,
+        Some(_) => None,
+        None => bare.map(|(_, version, _)| version),
     };
     let revision = match attributes.remove(REVISION) {
         Some(AttributeValue::N(revision)) => revision.parse().ok(),
-        _ => None,
+        Some(_) => None,
+        None => bare.map(|(.., revision)| revision),
     };
     let derived = match attributes.remove(DERIVED) {
         Some(AttributeValue::M(names)) => names,

@@ -39,6 +39,11 @@ fn conditions() {
     assert_eq!(condition(Table::Accounts, &Condition::Exists), "attribute_exists(accountId)");
     assert_eq!(condition(Table::Accounts, &Condition::Revision(7)), "revision = 7");
     assert_eq!(
+        condition(Table::Ledger, &Condition::Revision(0)),
+        "attribute_exists(pk) AND attribute_not_exists(revision) \
+         AND (attribute_not_exists(expiresAt) OR expiresAt > 100)"
+    );
+    assert_eq!(
         condition(Table::Events, &is),
         "status = 'active' AND (attribute_not_exists(expiresAt) OR expiresAt > 100)"
     );

@@ -1,6 +1,9 @@
 use std::collections::BTreeMap;
 
+use ferryhook_core::Claim;
+
 use super::*;
+use crate::record::Stored;
 
 fn event() -> Insert {
     let item: Item = [
@@ -130,4 +133,23 @@ fn what_has_expired_is_known_by_its_attribute() {
     assert!(!has_expired(Table::Events, &item, 1_999));
     assert!(has_expired(Table::Events, &item, 2_000));
     assert!(!has_expired(Table::Accounts, &item, 9_999));
+}
+
+/// As the programs write it that the ledger's table comes from.
+#[test]
+fn an_entry_of_the_ledger_without_an_envelope_is_a_claim() {
+    let attributes: Attributes = [
+        ("pk", AttributeValue::S("ALOWARE:7".into())),
+        ("seenAt", AttributeValue::S("2026-01-01T00:00:00.000Z".into())),
+        ("expiresAt", AttributeValue::N("1768435200".into())),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect();
+    let row = row_of(Table::Ledger, attributes.clone()).unwrap();
+    assert_eq!((row.kind, row.version, row.revision), (Kind::Claim, 1, 0));
+    let claim = Stored::<Claim>::from_row(row).unwrap();
+    assert_eq!(claim.key, "ALOWARE:7");
+    assert_eq!((claim.event_id, claim.state), (None, None));
+    assert!(row_of(Table::Events, attributes).is_err(), "only the ledger is shared like that");
 }
