@@ -214,6 +214,7 @@ impl Upkeep {
                 Ok(Job::Compact) => (self.compact(), false),
                 Ok(Job::Sweep(done)) => {
                     let _ = done.send(self.sweep());
+                    swept = self.env.elapsed();
                     (Ok(()), false)
                 }
                 Ok(Job::Merge(done)) => {
