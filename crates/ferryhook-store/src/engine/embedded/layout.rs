@@ -134,7 +134,8 @@ impl Stretch {
         const IDS: u8 = INDEXES + Index::EventById as u8;
         const EVENTS: u8 = TABLES + Table::Events as u8;
         match self {
-            Self::Ids => &[IDS],
+            // Replays are found by their ids in the same index, and these are no events'.
+            Self::Ids => &[IDS, b'E', b'V', b'T', b'I', b'D', b'#'],
             Self::UnderEvents => &[EVENTS, b'E', b'V', b'T', b'#'],
         }
     }

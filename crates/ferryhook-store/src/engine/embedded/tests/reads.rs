@@ -151,6 +151,22 @@ fn note(number: u64) -> Note {
     Note { number }
 }
 
+/// Stands for a replay: found by its id in the same index, behind all events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Rerun {}
+
+impl Record for Rerun {
+    const KIND: Kind = Kind::Replay;
+
+    fn key(&self) -> Key {
+        Key::new(Table::Events, "ACC#acc_0000000000000001", "RPL#rpl_0000000000000001")
+    }
+
+    fn indexes(&self) -> Vec<IndexKey> {
+        vec![IndexKey::new(Index::EventById, "RPLID#rpl_0000000000000001", "REPLAY")]
+    }
+}
+
 /// An event is new in almost every commit that says so, and its source has others in every file.
 #[tokio::test]
 async fn no_file_is_asked_for_an_event_that_came_after_all_of_them() {
@@ -160,6 +176,7 @@ async fn no_file_is_asked_for_an_event_that_came_after_all_of_them() {
     // A clock was set back: the newest file has older ids.
     written_out(&engine, (20..90).chain([150_000]).map(note)).await;
     written_out(&engine, (200..290).map(note)).await;
+    written_out(&engine, [Rerun {}].into_iter()).await;
     let asked = |number| {
         let layers = engine.shared.layers();
         layers.files.that_may_have(&layout::row_key(&note(number).key())).count()
