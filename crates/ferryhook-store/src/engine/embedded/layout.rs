@@ -193,6 +193,12 @@ pub(super) fn segment_note(segment: u32) -> Vec<u8> {
     bytes
 }
 
+/// The segment that a note of this key is about, if it is such a note.
+pub(super) fn segment_noted(key: &[u8]) -> Option<u32> {
+    let segment = key.strip_prefix(&[NOTES, b's'])?;
+    Some(u32::from_be_bytes(segment.try_into().ok()?))
+}
+
 /// Where the engine notes how much of a segment's content was deleted.
 pub(super) fn freed_note(segment: u32) -> Vec<u8> {
     let mut bytes = freed_notes();

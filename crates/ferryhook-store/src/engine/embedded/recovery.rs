@@ -57,6 +57,7 @@ pub(super) fn recover(
         .and_then(|value| Tally::from_value(&value))
         .unwrap_or_default();
     let mut notes = Vec::new();
+    let mut read = HashMap::new();
     let mut long = false;
     for segment in &segments {
         let mut content = Tally::default();
@@ -70,6 +71,12 @@ pub(super) fn recover(
                     log::read_frame(&frame, at, |op, place| {
                         if let Op::PutWithContent { expires, content: bytes, .. } = &op {
                             content.add(*expires, bytes.len() as u64);
+                        }
+                        if let Op::Put { key, value } = &op
+                            && let Some(noted) = layout::segment_noted(key)
+                            && noted >= checkpoint.segment
+                        {
+                            check_whole(&path, noted, value, &read)?;
                         }
                         if let Some(sequence) = sequence {
                             count(&mut entries, &op);
@@ -105,6 +112,7 @@ pub(super) fn recover(
             }
         }
         cut(&path, frames.position()).map_err(unreadable)?;
+        read.insert(*segment, content.total());
         let key = layout::segment_note(*segment).into();
         notes.push(Change::Note { key, value: content.to_value() });
         // When it was last written is not known, only that it was before.
@@ -140,6 +148,26 @@ fn count(entries: &mut Tally, op: &Op<'_>) {
     if expires.is_some() {
         entries.add(expires, 1);
     }
+}
+
+/// A segment that ended, which a later one tells with what it held, may have lost its last frames
+/// without a trace of its own, or be gone.
+fn check_whole(
+    directory: &Path,
+    segment: u32,
+    noted: &[u8],
+    read: &HashMap<u32, u64>,
+) -> Result<(), StoreError> {
+    let noted = Tally::from_value(noted).map_or(0, |noted| noted.total());
+    let found = read.get(&segment).copied().unwrap_or(0);
+    if noted != found {
+        let path = log::segment_path(directory, segment);
+        let name = path.display();
+        return Err(StoreError::Damaged(format!(
+            "{name} holds {found} bytes of the {noted} that were acknowledged; restore a backup"
+        )));
+    }
+    Ok(())
 }
 
 fn damaged(directory: &Path, place: Position) -> StoreError {

@@ -141,6 +141,30 @@ async fn a_wrong_byte_in_a_header_before_frames_is_refused_by_name() {
     assert!(open_with(&bench, &path, &both).is_err());
 }
 
+/// Frames that are missing leave no trace in their own segment, or there is none any more.
+#[tokio::test]
+async fn a_segment_that_lost_its_end_is_refused_by_name() {
+    let mut bench = Bench::new();
+    bench.config.table_bytes_max = 64 * 1024 * 1024;
+    let engine = bench.open();
+    for number in 0..400 {
+        insert(&engine, &parcel(number)).await.unwrap();
+    }
+    drop(engine);
+    let path = segments(&bench)[1].clone();
+    let bytes = std::fs::read(&path).unwrap();
+    let ends = frame_ends(&path);
+    assert!(ends.len() > 10 && segments(&bench).len() > 3);
+    drop(open_with(&bench, &path, &bytes).unwrap());
+    for end in [ends[ends.len() - 2], ends[3], 16] {
+        let error = open_with(&bench, &path, &bytes[..end]).unwrap_err();
+        assert!(error.to_string().contains("that were acknowledged"), "{error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    let error = bench.try_open().unwrap_err();
+    assert!(error.to_string().contains("that were acknowledged"), "{error}");
+}
+
 #[tokio::test]
 async fn writing_goes_on_behind_a_torn_tail() {
     let (bench, path, bytes) = five_commits().await;
