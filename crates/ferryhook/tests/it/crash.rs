@@ -32,6 +32,8 @@ const EARLY_MICROS_MAX: u64 = 150_000;
 const LATE_MICROS_MAX: u64 = 30_000;
 /// Attempts at once, as the connection allows.
 const CONCURRENCY: u16 = 8;
+/// What can be under way when a server is killed: sent, or answered and not written down yet.
+const AGAIN_MAX: usize = 2 * CONCURRENCY as usize;
 /// What came later may be written down earlier, by this many.
 const OVERTAKING_MAX: usize = 64;
 /// A little more than the longest wait between two attempts.
@@ -126,6 +128,7 @@ fn only_the_last_come_again(arrivals: &BTreeMap<u64, Vec<Arrival>>, kills: u64) 
         let repeated = last.iter().filter(|(_, again)| *again).count();
         let kept = last.len() - repeated;
         println!("life {life}: {} accepted, {repeated} of them again", accepted.len());
+        assert!(repeated <= AGAIN_MAX, "life {life} forgot {repeated}, more than were under way");
         assert!(kept <= OVERTAKING_MAX, "life {life} forgot one before {kept} that it knew");
         assert!(life < kills || repeated == 0, "life {life} ended in peace and forgot {repeated}");
     }
