@@ -70,10 +70,15 @@ impl Delivery {
     }
 
     /// Taken by a worker until `until`; `None` when there is nothing to do yet, or someone else
-    /// is doing it.
+    /// is doing it. One that is held may be taken too, because nobody else would find out that it
+    /// may go on or is not wanted any more; one that is parked waits for somebody's word.
     pub fn lease(&self, until: Timestamp, now: Timestamp) -> Option<Self> {
-        self.due_at()
-            .filter(|due| *due <= now && self.inbox.is_none())
+        let due = match self.state {
+            State::Held { reason: Hold::Parked, .. } => None,
+            State::Held { next_attempt_at, .. } => Some(next_attempt_at),
+            _ => self.due_at(),
+        };
+        due.filter(|due| *due <= now && self.inbox.is_none())
             .map(|_| self.moved(State::Sending { lease_until: until }, now))
     }
 

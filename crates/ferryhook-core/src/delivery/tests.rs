@@ -190,7 +190,23 @@ fn only_a_due_delivery_can_be_leased_and_only_once() {
     assert!(leased.lease(later, later).is_some(), "the lease has ended");
     let waiting = after(&leased, &answered(500)).delivery;
     assert_eq!(waiting.lease(later, NOW), None);
-    assert_eq!(planned().hold(Hold::BreakerOpen, NOW).lease(later, NOW), None);
+}
+
+/// Whoever takes it finds out whether it may go on.
+#[test]
+fn a_held_delivery_is_taken_when_it_is_due_and_a_parked_one_never() {
+    let (soon, later) = (NOW + Duration::from_secs(5), NOW + Duration::from_secs(30));
+    let held = |reason| {
+        let state = State::Held { reason, next_attempt_at: soon };
+        Delivery { state, ..planned() }
+    };
+    let paused = held(Hold::ConnectionPaused);
+    assert_eq!(paused.lease(later, NOW), None);
+    let leased = paused.lease(later, soon).unwrap();
+    assert_eq!(leased.state, State::Sending { lease_until: later });
+    let still = leased.hold(Hold::ConnectionPaused, soon);
+    assert_eq!(still.state, paused.state, "it is as it was");
+    assert_eq!(held(Hold::Parked).lease(later, later), None);
 }
 
 #[test]

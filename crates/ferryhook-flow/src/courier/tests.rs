@@ -1,5 +1,8 @@
 //! Senders wait a little where many deliveries wait for a destination that is quick.
 
+mod held;
+mod trial;
+
 use bytes::Bytes;
 use ferryhook_core::env::SeededEntropy;
 use ferryhook_core::event::Origin;

@@ -606,7 +606,8 @@ pub(crate) async fn a_late_attempt_is_counted(bench: Bench) {
     assert!(again.unwrap_err().is_refused());
 }
 
-/// It keeps its place in the queue, and no worker may take it.
+/// It keeps its place in the queue, where a worker finds out whether it may go on, and nobody takes
+/// one that is parked.
 pub(crate) async fn a_held_delivery_waits_in_its_queue(bench: Bench) {
     let event = bench.event(bench.home());
     let delivery = bench.delivery(&event);
@@ -618,8 +619,11 @@ pub(crate) async fn a_held_delivery_waits_in_its_queue(bench: Bench) {
     let held = was.hold(Hold::ConnectionPaused, bench.now());
     let held = deliveries.replace(&was, held).await.unwrap();
     assert_eq!(due(&bench, &delivery).await, 1);
-    let not_due = deliveries.lease(&held, bench.later(30)).await.unwrap();
-    assert_eq!(not_due, None);
+    let leased = deliveries.lease(&held, bench.later(30)).await.unwrap().unwrap();
+    let parked = leased.hold(Hold::Parked, bench.now());
+    let held = deliveries.replace(&leased, parked).await.unwrap();
+    assert_eq!(deliveries.lease(&held, bench.later(30)).await.unwrap(), None);
+    assert_eq!(due(&bench, &delivery).await, 1);
     let cancelled = held.cancel(Cancel::ConnectionDeleted, bench.now());
     deliveries.replace(&held, cancelled).await.unwrap();
     assert_eq!(due(&bench, &delivery).await, 0);
