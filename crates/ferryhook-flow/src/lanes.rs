@@ -5,6 +5,7 @@
 //! destination from delaying another, [`turns`] shares the slots between accounts and sources.
 //! Memory holds a window of each queue, the store holds all of it.
 
+mod backlog;
 mod breaker;
 mod lane;
 mod pace;
@@ -66,6 +67,8 @@ pub(crate) struct Terms {
     pub(crate) ordering: Option<Ordering>,
     /// Takes events of more than one source, as the way of a hook does.
     pub(crate) is_shared: bool,
+    /// Deleted: whatever waits is looked at once more, to be cancelled.
+    pub(crate) is_gone: bool,
 }
 
 /// Deliveries that agree in a key go out one after the other.
@@ -90,6 +93,9 @@ pub(crate) struct Work {
     pub(crate) failures: u16,
 }
 
+/// When that is due which goes on only when somebody says so.
+pub(crate) const PARKED: Timestamp = Timestamp::from_millis(i64::MAX);
+
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     /// Of an event that has just arrived: the delivery at this place of its plan.
@@ -101,6 +107,11 @@ impl Work {
     /// Whether its event has just arrived.
     pub(crate) fn is_fresh(&self) -> bool {
         matches!(self.piece, Piece::Fresh(..))
+    }
+
+    /// Waits for somebody's word and not for a time.
+    fn is_parked(&self) -> bool {
+        self.due >= PARKED
     }
 
     /// As the store counts its changes; nothing for what the store may not have yet.
@@ -322,7 +333,7 @@ impl Lanes {
         now: Moment,
     ) {
         if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.loaded(works, rest);
+            lane.loaded(works, rest, now.wall);
             self.poke(id, now);
             self.tidy(id, now);
         }
@@ -379,7 +390,7 @@ impl Lanes {
             }
         }
         if let Some(lane) = self.lanes.get_mut(&of.id) {
-            lane.settled(event, order_key, again);
+            lane.settled(event, order_key, again, now.wall);
             self.poke(of.id, now);
             self.tidy(of.id, now);
         }

@@ -39,6 +39,11 @@ pub const AT_THE_GATE_MAX: usize = 16 * 1024;
 /// because the first may have to wait while others need not.
 pub const QUEUE_PAGE: usize = 64;
 pub const ORDERED_IN_SIGHT: usize = 256;
+/// Of one moment, so many pages are read at once, because reading goes on by the moment.
+pub const PAGES_OF_A_MOMENT_MAX: usize = 16;
+/// Where order has ceased to count, some lie before others and are due after them. For each that is
+/// passed over, the next look waits this much.
+pub const EARLY_PAUSE: Duration = Duration::from_millis(1);
 
 /// Failures in a row after which a destination is given a rest, and how long that is: the first
 /// time, and at most.

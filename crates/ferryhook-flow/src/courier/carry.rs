@@ -286,7 +286,8 @@ impl Courier {
 
 /// Where the connection says so, one that is given up keeps those behind it waiting.
 fn parked(next: Next, way: &Way) -> Next {
-    let parks = way.connection.ordering_policy == Some(OrderingPolicy::Park);
+    let parks = way.connection.ordering_policy == Some(OrderingPolicy::Park)
+        && way.connection.ordering_key.is_some();
     match next.delivery.state {
         State::Failed { reason: Failure::Exhausted, settled_at }
             if parks && next.delivery.order_key.is_some() =>

@@ -119,7 +119,8 @@ impl Courier {
         let mut watched = self.0.lanes();
         let Some(account) = watched.lanes.account_of(id) else { return };
         let (concurrency, together) = (limits::CONCURRENCY_DEFAULT, limits::CONCURRENCY_DEFAULT);
-        let terms = Terms { open: true, concurrency, together, ..Terms::default() };
+        let is_gone = true;
+        let terms = Terms { open: true, concurrency, together, is_gone, ..Terms::default() };
         let of = LaneOf { id, account, source, terms };
         watched.lanes.changed(of, now);
         watched.lanes.noted(of, now.wall, now);

@@ -36,34 +36,34 @@ impl Courier {
     ) -> Result<Page, StoreError> {
         let limit = limit.min(ferryhook_core::limits::PAGE_MAX);
         let window = Window { from: Some(from), to: None };
-        let deliveries = self.0.store.deliveries();
         let mut slice = Slice::oldest_first().limit(limit);
-        // An empty page does not tell a time to go on from, only that there may be more behind it.
-        let page = loop {
-            let page = deliveries.list_open(id.connection, id.lane, window, slice.clone()).await?;
-            if page.next.is_none() || !page.rows.is_empty() {
-                break page;
+        let (mut works, mut last) = (Vec::new(), from);
+        let mut pages_left = limits::PAGES_OF_A_MOMENT_MAX;
+        while pages_left > 0 {
+            let deliveries = self.0.store.deliveries();
+            let page = deliveries.list_open(id.connection, id.lane, window, slice).await?;
+            let now = self.0.now().wall;
+            // An empty page does not tell a time to go on from, only that there may be more.
+            pages_left -= usize::from(!page.rows.is_empty());
+            for delivery in page.rows {
+                let since = delivery.event_id.made_at().unwrap_or(delivery.created_at);
+                let ordered = delivery.order_key.is_some();
+                let Some(work) = again(delivery, since) else { continue };
+                // Not due yet, and neither is anything behind it. One with a key lies where its
+                // event came: its lane knows whether those behind it have to wait for it.
+                if !ordered && work.due > now {
+                    return Ok((works, Some((work.due, work.due))));
+                }
+                last = last.max(if ordered { since } else { work.due });
+                works.push(work);
             }
-            slice = slice.after(page.next);
-        };
-        let now = self.0.now().wall;
-        let mut works = Vec::with_capacity(page.rows.len());
-        let mut last = from;
-        for delivery in page.rows {
-            let since = delivery.event_id.made_at().unwrap_or(delivery.created_at);
-            let ordered = delivery.order_key.is_some();
-            let Some(work) = again(delivery, since) else { continue };
-            // Not due yet, and neither is anything behind it. In order it has to be in sight, to
-            // keep back those behind it.
-            if !ordered && work.due > now {
-                return Ok((works, Some((work.due, work.due))));
+            let Some(next) = page.next else { return Ok((works, None)) };
+            if last > from {
+                return Ok((works, Some((last, now))));
             }
-            last = last.max(if ordered { since } else { work.due });
-            works.push(work);
+            slice = Slice::oldest_first().limit(limit).after(Some(next));
         }
-        // A page that leads no further is asked for again, but not at once.
-        let next = if last > from { now } else { now + limits::STORE_PAUSE_FIRST };
-        let rest = page.next.map(|_| (last, next));
-        Ok((works, rest))
+        // What leads no further is asked for again, but not at once.
+        Ok((works, Some((last, self.0.now().wall + limits::STORE_PAUSE_FIRST))))
     }
 }

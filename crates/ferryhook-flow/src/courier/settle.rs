@@ -8,7 +8,7 @@ use ferryhook_store::{Slice, StoreError, Stored};
 use super::carry::Hand;
 use super::{Courier, Inner, order_key};
 use crate::attempt::Made;
-use crate::lanes::{LaneOf, Piece, Work};
+use crate::lanes::{LaneOf, PARKED, Piece, Work};
 use crate::limits;
 use crate::parcel::Written;
 use crate::signals::Signal;
@@ -179,7 +179,7 @@ pub(super) fn due(delivery: &Delivery) -> Option<Timestamp> {
     match delivery.state {
         State::Waiting { next_attempt_at } => Some(next_attempt_at),
         State::Sending { lease_until } => Some(lease_until),
-        State::Held { reason: Hold::Parked, .. } => Some(Timestamp::from_millis(i64::MAX)),
+        State::Held { reason: Hold::Parked, .. } => Some(PARKED),
         State::Held { next_attempt_at, .. } => Some(next_attempt_at),
         State::Delivered { .. } | State::Failed { .. } | State::Cancelled { .. } => None,
     }

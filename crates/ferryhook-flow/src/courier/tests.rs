@@ -1,6 +1,7 @@
 //! Senders wait a little where many deliveries wait for a destination that is quick.
 
 mod held;
+mod order;
 mod trial;
 
 use bytes::Bytes;

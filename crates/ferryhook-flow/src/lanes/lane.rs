@@ -4,13 +4,14 @@
 //! Two queues, served in turn: what has just arrived, and what was read from the store. Neither
 //! starves the other. Where order counts there is only the second, in the order of the events.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ferryhook_core::quick::QuickSet;
 use ferryhook_core::{Account, Event, Id, Source, Timestamp};
 
+use super::backlog::Backlog;
 use super::breaker::Breaker;
 use super::pace::Pace;
 use super::speed::Speed;
@@ -35,33 +36,14 @@ pub(super) struct Lane {
     /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
     spilling: BTreeSet<Id<Event>>,
     running: usize,
-    running_keys: HashSet<Arc<str>>,
+    /// How many of them there are of each key: where no order counts, that may be several.
+    running_keys: HashMap<Arc<str>, usize>,
     backlog: Backlog,
     width: Width,
     breaker: Breaker,
     pace: Pace,
     speed: Speed,
     pub(super) timer: Option<Duration>,
-}
-
-/// What is known of the queue in the store beyond what is in memory.
-#[derive(Debug)]
-struct Backlog {
-    /// When its first entry is due; nothing while it is known to be empty.
-    due: Option<Timestamp>,
-    /// Everything before is in hand or settled; everything at all, at the end of time. Reading
-    /// starts here and so steps over nothing that was deleted.
-    from: Timestamp,
-    /// The same for the last moment of which everything is: in order nothing behind it is sent as
-    /// long as there may be something to read.
-    known: Timestamp,
-    reading: bool,
-    /// When the oldest event of what was put back came.
-    since: Option<Timestamp>,
-    /// Became known while a page was being read: when it is due and where in the queue it lies.
-    meanwhile: Option<(Timestamp, Timestamp)>,
-    /// Left our hands while a page was being read, which may show them as they were before.
-    gone_meanwhile: QuickSet<Id<Event>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,10 +67,12 @@ pub(crate) enum Felt {
 
 impl Lane {
     pub(super) fn new(account: Id<Account>, source: Id<Source>, terms: Terms) -> Self {
-        let mut lane = Self {
+        let mut pace = Pace::default();
+        pace.set(terms.per_second);
+        Self {
             account,
             source,
-            terms: Terms::default(),
+            terms,
             fresh: VecDeque::new(),
             stored: VecDeque::new(),
             fresh_is_next: true,
@@ -96,29 +80,37 @@ impl Lane {
             renewed: QuickSet::default(),
             spilling: BTreeSet::new(),
             running: 0,
-            running_keys: HashSet::new(),
-            backlog: Backlog {
-                due: None,
-                from: Timestamp::MAX,
-                known: Timestamp::MAX,
-                reading: false,
-                since: None,
-                meanwhile: None,
-                gone_meanwhile: QuickSet::default(),
-            },
+            running_keys: HashMap::new(),
+            backlog: Backlog::new(),
             width: Width::new(),
             breaker: Breaker::new(),
-            pace: Pace::default(),
+            pace,
             speed: Speed::default(),
             timer: None,
-        };
-        lane.set_terms(terms);
-        lane
+        }
     }
 
     pub(super) fn set_terms(&mut self, terms: Terms) {
+        let turns = terms.ordering.is_some() != self.terms.ordering.is_some();
         self.pace.set(terms.per_second);
         self.terms = terms;
+        if turns {
+            self.sort_anew();
+        }
+    }
+
+    /// An order begins or ends. What the store has is read anew, now that it counts differently
+    /// what is first there; what is only here waits in the other queue.
+    fn sort_anew(&mut self) {
+        let works: Vec<_> = self.fresh.drain(..).chain(self.stored.drain(..)).collect();
+        for work in works {
+            match self.terms.ordering {
+                _ if !work.is_fresh() => self.put_back(&work),
+                Some(_) => self.insert_in_order(work),
+                None => self.fresh.push_back(work),
+            }
+        }
+        self.noted(Timestamp::default(), Timestamp::default());
     }
 
     pub(super) fn terms(&self) -> Terms {
@@ -170,14 +162,7 @@ impl Lane {
     /// The store has something for this lane that is due then and lies there in its queue, or
     /// behind that.
     pub(super) fn noted(&mut self, due: Timestamp, place: Timestamp) {
-        if self.backlog.reading {
-            let (known, from) = self.backlog.meanwhile.unwrap_or((due, place));
-            self.backlog.meanwhile = Some((known.min(due), from.min(place)));
-            return;
-        }
-        self.backlog.due = Some(self.backlog.due.map_or(due, |known| known.min(due)));
-        self.backlog.from = self.backlog.from.min(place);
-        self.backlog.known = self.backlog.known.min(place - Duration::from_millis(1));
+        self.backlog.noted(due, place);
     }
 
     /// What is known here of this delivery is out of date. If it waits it keeps its place, so that
@@ -275,7 +260,7 @@ impl Lane {
         let works = self.stored.iter().take_while(|work| self.is_next(work));
         for (place, work) in works.enumerate() {
             let key = work.order_key.as_deref();
-            if key.is_some_and(|key| behind.contains(key) || self.running_keys.contains(key)) {
+            if key.is_some_and(|key| behind.contains(key) || self.running_keys.contains_key(key)) {
                 continue;
             }
             if take(place, work) {
@@ -299,7 +284,7 @@ impl Lane {
         self.breaker.started();
         self.pace.started(now.passed);
         if let Some(key) = &work.order_key {
-            self.running_keys.insert(key.clone());
+            *self.running_keys.entry(key.clone()).or_default() += 1;
         }
         Some(work)
     }
@@ -340,42 +325,46 @@ impl Lane {
         (self.backlog.from, page + self.in_hand.len())
     }
 
-    /// A page came: what is due in it, and where the next begins with when its first is due.
-    pub(super) fn loaded(&mut self, works: Vec<Work>, rest: Option<(Timestamp, Timestamp)>) {
-        let gone = std::mem::take(&mut self.backlog.gone_meanwhile);
+    /// A page came: what it has, and where the next begins with when its first is due.
+    pub(super) fn loaded(
+        &mut self,
+        works: Vec<Work>,
+        rest: Option<(Timestamp, Timestamp)>,
+        now: Timestamp,
+    ) {
+        let gone = self.backlog.page_comes();
         for work in works {
-            if gone.contains(&work.event) {
-                continue;
-            }
-            match (self.in_hand.insert(work.event), self.terms.ordering) {
-                (true, Some(_)) => self.insert_in_order(work),
-                (true, None) => self.stored.push_back(work),
-                (false, _) if self.renewed.contains(&work.event) => self.renew(work),
-                (false, _) => {}
+            if !gone.contains(&work.event) {
+                self.take_in(work, now);
             }
         }
-        let meanwhile = self.backlog.meanwhile.take();
-        self.backlog.reading = false;
-        self.backlog.due = rest.map(|(_, due)| due);
-        self.backlog.from = rest.map_or(Timestamp::MAX, |(from, _)| from);
-        self.backlog.known = self.backlog.from;
-        if rest.is_none() {
-            self.backlog.since = None;
+        self.backlog.read_to(rest);
+        self.backlog.turn_back(now);
+    }
+
+    fn take_in(&mut self, work: Work, now: Timestamp) {
+        if self.in_hand.contains(&work.event) {
+            if self.renewed.contains(&work.event) {
+                self.renew(work);
+            }
+            return;
         }
-        if let Some((due, place)) = meanwhile {
-            self.noted(due, place);
+        let in_order = self.terms.ordering.is_some();
+        // What is not wanted any more need not wait for its time.
+        if !in_order && work.due > now && !self.terms.is_gone {
+            self.backlog.pass_over(&work);
+            return;
+        }
+        self.in_hand.insert(work.event);
+        match in_order {
+            true => self.insert_in_order(work),
+            false => self.stored.push_back(work),
         }
     }
 
     /// The page could not be read.
     pub(super) fn unread(&mut self, again: Timestamp) {
-        let meanwhile = self.backlog.meanwhile.take();
-        self.backlog.gone_meanwhile.clear();
-        self.backlog.reading = false;
-        self.backlog.due = Some(again);
-        if let Some((_, place)) = meanwhile {
-            self.noted(again, place);
-        }
+        self.backlog.unread(again);
     }
 
     /// Another lane has begun something for the same destination.
@@ -408,19 +397,25 @@ impl Lane {
     }
 
     /// What came of it is stored. In order, one that has to be tried again keeps its place.
-    pub(super) fn settled(&mut self, event: Id<Event>, key: Option<&str>, again: Option<Work>) {
-        if let Some(key) = key {
-            self.running_keys.remove(key);
-        }
+    pub(super) fn settled(
+        &mut self,
+        event: Id<Event>,
+        key: Option<&str>,
+        again: Option<Work>,
+        now: Timestamp,
+    ) {
+        self.leave_key(key);
         let renewed = self.renewed.remove(&event);
         match again {
             Some(work) if self.terms.ordering.is_some() && self.terms.open => {
                 self.insert_in_order(work);
             }
-            Some(work) => {
+            Some(work) if self.terms.open && work.order_key.is_some() => {
                 self.let_go(event);
-                self.put_back(&work);
+                self.backlog.pass_over(&work);
+                self.backlog.turn_back(now);
             }
+            Some(work) => self.put_back(&work),
             None => {
                 self.let_go(event);
                 if renewed {
@@ -430,11 +425,19 @@ impl Lane {
         }
     }
 
+    fn leave_key(&mut self, key: Option<&str>) {
+        let Some(key) = key else { return };
+        if let Some(running) = self.running_keys.get_mut(key) {
+            *running -= 1;
+            if *running == 0 {
+                self.running_keys.remove(key);
+            }
+        }
+    }
+
     fn let_go(&mut self, event: Id<Event>) {
         self.in_hand.remove(&event);
-        if self.backlog.reading {
-            self.backlog.gone_meanwhile.insert(event);
-        }
+        self.backlog.let_go(event);
     }
 
     /// Empties the memory, and gives back what is only here: nothing passes it until it is stored
@@ -442,21 +445,16 @@ impl Lane {
     pub(super) fn put_down(&mut self) -> Vec<Work> {
         let works = self.fresh.drain(..).chain(self.stored.drain(..));
         let (fresh, stored): (Vec<_>, Vec<_>) = works.partition(Work::is_fresh);
-        for work in &stored {
-            self.let_go(work.event);
-            self.renewed.remove(&work.event);
-            self.put_back(work);
-        }
+        stored.iter().for_each(|work| self.put_back(work));
         self.spilling.extend(fresh.iter().map(|work| work.event));
         fresh
     }
 
     /// The store has it, and memory no longer does.
     fn put_back(&mut self, work: &Work) {
-        let in_order = self.terms.ordering.is_some() || work.order_key.is_some();
-        self.noted(work.due, if in_order { work.due.min(work.since) } else { work.due });
-        let since = self.backlog.since.map_or(work.since, |since| since.min(work.since));
-        self.backlog.since = Some(since);
+        self.let_go(work.event);
+        self.renewed.remove(&work.event);
+        self.backlog.put_back(work, self.terms.ordering.is_some());
     }
 
     /// Nothing would be lost if it were made anew.
@@ -464,8 +462,7 @@ impl Lane {
         self.in_hand.is_empty()
             && self.running == 0
             && self.spilling.is_empty()
-            && self.backlog.due.is_none()
-            && !self.backlog.reading
+            && self.backlog.is_bare()
             && self.breaker.is_at_ease()
             && self.pace.opens() <= now.passed
     }
@@ -497,8 +494,7 @@ impl Lane {
     /// Since when the oldest of what waits has waited, as far as it is in sight.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
         let in_memory = self.fresh.iter().chain(&self.stored).map(|work| work.since).min();
-        let stored = self.backlog.due.map(|due| self.backlog.since.unwrap_or(due));
-        match (in_memory, stored) {
+        match (in_memory, self.backlog.oldest()) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }

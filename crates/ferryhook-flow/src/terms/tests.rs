@@ -22,6 +22,7 @@ fn what_a_connection_does_not_say_is_the_default() {
         per_second: None,
         ordering: None,
         is_shared: false,
+        is_gone: false,
     };
     assert_eq!(terms(Lane::Live, plain), expected);
     let replay = Terms { concurrency: limits::REPLAY_CONCURRENCY_MAX, ..expected };
@@ -56,4 +57,11 @@ fn order_counts_where_there_is_a_key() {
     assert_eq!(ordering(Some("body.id"), None), Some(None));
     assert_eq!(ordering(Some("body.id"), Some(OrderingPolicy::Park)), Some(None));
     assert_eq!(ordering(Some("body.id"), Some(OrderingPolicy::Skip { after: 2 })), Some(Some(2)));
+}
+
+/// Nothing is sent, so nothing need wait for its turn.
+#[test]
+fn what_is_deleted_keeps_no_order() {
+    let deleted = terms(Lane::Live, |connection| connection.status = Status::Deleted);
+    assert!(deleted.open && deleted.is_gone && deleted.ordering.is_none());
 }

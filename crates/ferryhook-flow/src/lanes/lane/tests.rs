@@ -28,21 +28,21 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
         ["evt_-OhqqeV-00000001", "evt_-OhqqeV-00000002"].map(|id| id.parse::<Id<Event>>().unwrap());
     lane.noted(now.wall, Timestamp::default());
     lane.read();
-    lane.loaded(vec![work(first)], None);
+    lane.loaded(vec![work(first)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
 
     lane.noted(now.wall, Timestamp::default());
     lane.read();
     lane.attempted(Felt::Well, now);
-    lane.settled(first, None, None);
-    lane.loaded(vec![work(first), work(second)], None);
+    lane.settled(first, None, None, now.wall);
+    lane.loaded(vec![work(first), work(second)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == second));
     assert!(lane.start(now).is_none());
 
     // Opened again later, by a replay for example, it is new to the next page.
     lane.noted(now.wall, Timestamp::default());
     lane.read();
-    lane.loaded(vec![work(first)], None);
+    lane.loaded(vec![work(first)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
 }
 
@@ -64,7 +64,7 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
     let never = Timestamp::from_millis(i64::MAX);
     lane.noted(now.wall, Timestamp::default());
     lane.read();
-    lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None);
+    lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None, now.wall);
     assert!(lane.start(now).is_none());
 
     lane.renewed(first);
@@ -72,14 +72,14 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
     assert!(lane.start(now).is_none(), "nothing passes it");
     // A page that was read before it began again changes nothing.
     lane.read();
-    lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None);
+    lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None, now.wall);
     assert!(lane.start(now).is_none());
     lane.read();
-    lane.loaded(vec![of_key(first, now.wall, 4), of_key(second, now.wall, 1)], None);
+    lane.loaded(vec![of_key(first, now.wall, 4), of_key(second, now.wall, 1)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
     assert!(lane.start(now).is_none(), "and the other waits for what comes of it");
     lane.attempted(Felt::Well, now);
-    lane.settled(first, Some("k"), None);
+    lane.settled(first, Some("k"), None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == second));
 }
 
@@ -93,18 +93,18 @@ fn what_begins_again_while_it_is_settled_is_read_once_more() {
     let event = "evt_-OhqqeV-00000001".parse().unwrap();
     lane.noted(now.wall, Timestamp::default());
     lane.read();
-    lane.loaded(vec![work(event)], None);
+    lane.loaded(vec![work(event)], None, now.wall);
     assert!(lane.start(now).is_some());
     lane.attempted(Felt::Well, now);
 
     lane.renewed(event);
     lane.noted(now.wall, Timestamp::default());
     lane.read();
-    lane.loaded(vec![work(event)], None);
+    lane.loaded(vec![work(event)], None, now.wall);
     assert_eq!(lane.ready(now, true), Ready::Idle, "it is still in hand");
-    lane.settled(event, None, None);
+    lane.settled(event, None, None, now.wall);
     assert_eq!(lane.ready(now, true), Ready::Read);
     lane.read();
-    lane.loaded(vec![work(event)], None);
+    lane.loaded(vec![work(event)], None, now.wall);
     assert!(lane.start(now).is_some());
 }

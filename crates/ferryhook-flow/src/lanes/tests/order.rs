@@ -121,3 +121,66 @@ fn before_the_start_those_that_keep_an_order_wait() {
     yard.lanes.start(yard.now);
     assert_eq!(yard.next().unwrap().event(), event);
 }
+
+impl Yard {
+    /// Begins and ends whatever may go; a queue that is read has these, and gives each once.
+    fn let_all_go(&mut self, mut queue: Vec<Work>) -> Vec<Id<Event>> {
+        let mut sent = Vec::new();
+        for _ in 0..1000 {
+            match self.lanes.next(self.now) {
+                Some(Step::Send(of, work)) => {
+                    sent.push(work.event);
+                    queue.retain(|other| other.event != work.event);
+                    self.end(Begun(of, work), Felt::Well);
+                }
+                Some(Step::Read(id, from, _)) => {
+                    let page = queue.iter().filter(|work| work.since >= from).cloned().collect();
+                    self.lanes.loaded(id, page, None, self.now);
+                }
+                None => return sent,
+            }
+        }
+        panic!("it goes round in circles");
+    }
+}
+
+#[test]
+fn what_waits_in_memory_goes_on_when_an_order_begins_or_ends() {
+    let mut yard = Yard::new();
+    let (plain, ordered) = (yard.lane(), yard.ordered(None));
+    for (before, after) in [(plain.terms, ordered.terms), (ordered.terms, plain.terms)] {
+        let of = LaneOf { terms: before, ..yard.lane() };
+        yard.fill(of, 20);
+        let begun = yard.next_all();
+        let of = LaneOf { terms: after, ..of };
+        assert!(yard.lanes.changed(of, yard.now).is_empty(), "nothing need be stored for it");
+        yard.end_all(begun);
+        assert_eq!(yard.let_all_go(Vec::new()).len(), 20 - limits::CONCURRENCY_FIRST);
+        assert!(yard.lanes.lanes.is_empty());
+    }
+}
+
+/// One waits for its next attempt, one is parked, and those behind them need not wait any more.
+#[test]
+fn when_an_order_ends_nothing_is_sent_before_it_is_due() {
+    let mut yard = Yard::new();
+    let of = yard.ordered(None);
+    let wait = Duration::from_secs(60);
+    let retried = Work { due: yard.now.wall + wait, ..yard.stored(Some("a")) };
+    let parked = Work { due: Timestamp::from_millis(i64::MAX), ..yard.stored(Some("b")) };
+    let behind = [yard.stored(Some("a")), yard.stored(Some("b"))];
+    let mut queue = vec![retried.clone(), parked];
+    queue.extend(behind.clone());
+    yard.lanes.noted(of, yard.now.wall, yard.now);
+    assert!(yard.let_all_go(queue.clone()).is_empty());
+
+    let of = LaneOf { terms: Terms { ordering: None, ..of.terms }, ..of };
+    yard.lanes.changed(of, yard.now);
+    assert_eq!(yard.let_all_go(queue.clone()), behind.map(|work| work.event));
+    queue.truncate(2);
+    yard.pass(wait - Duration::from_secs(1));
+    assert!(yard.let_all_go(queue.clone()).is_empty());
+    yard.pass(Duration::from_secs(2));
+    assert_eq!(yard.let_all_go(queue.clone()), [retried.event]);
+    assert!(yard.let_all_go(queue).is_empty());
+}

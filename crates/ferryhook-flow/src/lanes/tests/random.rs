@@ -9,13 +9,33 @@ use super::*;
 
 #[derive(Debug, Clone, Copy)]
 enum Act {
-    Offer { lane: usize, key: Option<u8> },
+    Offer {
+        lane: usize,
+        key: Option<u8>,
+    },
     Begin,
-    End { which: usize, felt: u8, again: bool },
-    Pass { ms: u64 },
-    Pause { lane: usize },
-    Resume { lane: usize },
-    Answer { which: usize, fails: bool },
+    End {
+        which: usize,
+        felt: u8,
+        again: bool,
+    },
+    Pass {
+        ms: u64,
+    },
+    Pause {
+        lane: usize,
+    },
+    Resume {
+        lane: usize,
+    },
+    /// An order begins or ends.
+    Turn {
+        lane: usize,
+    },
+    Answer {
+        which: usize,
+        fails: bool,
+    },
 }
 
 fn act() -> impl Strategy<Value = Act> {
@@ -26,6 +46,7 @@ fn act() -> impl Strategy<Value = Act> {
         2 => (0u64..3000).prop_map(|ms| Act::Pass { ms }),
         1 => (0usize..4).prop_map(|lane| Act::Pause { lane }),
         2 => (0usize..4).prop_map(|lane| Act::Resume { lane }),
+        1 => (0usize..4).prop_map(|lane| Act::Turn { lane }),
         4 => (any::<usize>(), prop::bool::weighted(0.1)).prop_map(|(which, fails)| Act::Answer { which, fails }),
     ]
 }
@@ -39,8 +60,8 @@ struct Model {
     open: Vec<bool>,
     /// Not written yet.
     spilling: Vec<(usize, Work)>,
-    /// Pages that were read and have not come yet, with when the first is due that is not in it.
-    pages: Vec<(usize, Vec<Work>, Option<Timestamp>)>,
+    /// Pages that were read and have not come yet, with where the next begins and when it is due.
+    pages: Vec<(usize, Vec<Work>, Option<(Timestamp, Timestamp)>)>,
     begun: Vec<(usize, Begun)>,
     offered: usize,
     done: usize,
@@ -80,6 +101,7 @@ impl Model {
             Act::Pass { ms } => self.yard.pass(Duration::from_millis(ms)),
             Act::Pause { lane } => self.change(lane, false),
             Act::Resume { lane } => self.change(lane, true),
+            Act::Turn { lane } => self.turn(lane),
             Act::Answer { which, fails } => self.answer(which, fails),
         }
         Ok(())
@@ -102,19 +124,7 @@ impl Model {
             None => {}
             Some(Step::Read(id, from, limit)) => {
                 let lane = self.ofs.iter().position(|of| of.id == id).unwrap();
-                let ordered = self.ofs[lane].terms.ordering.is_some();
-                let place = |work: &&Work| if ordered { work.since } else { work.due };
-                let mut page: Vec<_> = self.queues[lane]
-                    .values()
-                    .filter(|work| place(work) >= from)
-                    .cloned()
-                    .collect();
-                page.sort_by_key(|work| (place(&work), work.event));
-                prop_assert!(page.len() <= limit, "the model keeps to one page");
-                // In order all of it has to be in sight; else only what is due.
-                let due = page.partition_point(|work| ordered || work.due <= now.wall);
-                let rest = page.get(due).map(|work| work.due);
-                page.truncate(due);
+                let (page, rest) = self.page(lane, from, limit);
                 self.pages.push((lane, page, rest));
             }
             Some(Step::Send(of, work)) => {
@@ -132,6 +142,30 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    /// As the courier reads it: with a key by when its event came, without one by when it is due
+    /// and only what is.
+    fn page(
+        &self,
+        lane: usize,
+        from: Timestamp,
+        limit: usize,
+    ) -> (Vec<Work>, Option<(Timestamp, Timestamp)>) {
+        let now = self.yard.now.wall;
+        let place = |work: &Work| if work.order_key.is_some() { work.since } else { work.due };
+        let queue = self.queues[lane].values().filter(|work| place(work) >= from);
+        let mut page: Vec<_> = queue.cloned().collect();
+        page.sort_by_key(|work| (place(work), work.event));
+        let is_due = |work: &Work| work.order_key.is_some() || work.due <= now;
+        let due = page.iter().position(|work| !is_due(work)).unwrap_or(page.len());
+        let rest = match page.get(due) {
+            Some(first) if due < limit => Some((first.due, first.due)),
+            _ if page.len() > limit => Some((place(&page[limit - 1]), now)),
+            _ => None,
+        };
+        page.truncate(due.min(limit));
+        (page, rest)
     }
 
     fn end(&mut self, which: usize, felt: u8, again: bool) {
@@ -171,6 +205,15 @@ impl Model {
         }
     }
 
+    fn turn(&mut self, lane: usize) {
+        let terms = &mut self.ofs[lane].terms;
+        terms.ordering = match terms.ordering {
+            Some(_) => None,
+            None => Some(Ordering { skip_after: None }),
+        };
+        self.change(lane, self.open[lane]);
+    }
+
     /// The store gets round to one of the things it was asked for.
     fn answer(&mut self, which: usize, fails: bool) {
         let now = self.yard.now;
@@ -184,7 +227,7 @@ impl Model {
             let id = self.ofs[lane].id;
             match fails {
                 true => self.yard.lanes.unread(id, now.wall + Duration::from_secs(1), now),
-                false => self.yard.lanes.loaded(id, page, rest.map(|due| (due, due)), now),
+                false => self.yard.lanes.loaded(id, page, rest, now),
             }
             return;
         }
