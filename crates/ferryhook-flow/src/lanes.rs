@@ -9,6 +9,7 @@ mod backlog;
 mod breaker;
 mod lane;
 mod pace;
+mod share;
 mod speed;
 mod turns;
 mod width;
@@ -134,6 +135,8 @@ pub(crate) enum Step {
 #[derive(Debug, Default)]
 struct Destination {
     running: usize,
+    /// Those whose outcome is not stored yet as well.
+    slots: usize,
     /// Of what is sent in the end: the store may take its time after an attempt has begun.
     pace: Pace,
 }
@@ -277,7 +280,8 @@ impl Lanes {
         while !self.stopped && self.slots > 0 && passed < self.turns.accounts() {
             let account = self.turns.account()?;
             let running = self.running.get(&account).copied().unwrap_or(0);
-            if running >= limits::ACCOUNT_SLOTS_MAX {
+            let room = share::may_yet_take(running, self.slots);
+            if room == 0 {
                 self.turns.pass_account();
                 passed += 1;
                 continue;
@@ -294,12 +298,15 @@ impl Lanes {
                 }
                 Ready::Send => {
                     let to = self.destinations.entry(id.connection).or_default();
-                    let full = to.running >= lane.terms().together;
+                    // One that holds too many is asked again when one of its own is over.
+                    let full =
+                        to.running >= lane.terms().together || !share::may_take(to.slots, room);
                     let Some(work) = (!full).then(|| lane.start(now)).flatten() else {
                         self.turns.leave();
                         continue;
                     };
                     to.running += 1;
+                    to.slots += 1;
                     let of = LaneOf { id, account, source: lane.source, terms: lane.terms() };
                     self.turns.served(work.bytes);
                     self.slots -= 1;
@@ -389,6 +396,10 @@ impl Lanes {
                 self.running.remove(&of.account);
             }
         }
+        if let Some(to) = self.destinations.get_mut(&of.id.connection) {
+            to.slots = to.slots.saturating_sub(1);
+        }
+        self.poke(of.id.other(), now);
         if let Some(lane) = self.lanes.get_mut(&of.id) {
             lane.settled(event, order_key, again, now.wall);
             self.poke(of.id, now);
@@ -475,7 +486,8 @@ impl Lanes {
             self.timers.remove(&(at, id));
         }
         let has_lane = self.lanes.contains_key(&id) || self.lanes.contains_key(&id.other());
-        let is_bare = |to: &Destination| to.running == 0 && to.pace.opens() <= now.passed;
+        let is_bare =
+            |to: &Destination| to.running == 0 && to.slots == 0 && to.pace.opens() <= now.passed;
         if !has_lane && self.destinations.get(&id.connection).is_some_and(is_bare) {
             self.destinations.remove(&id.connection);
         }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 /// Attempts at once, over all destinations, until their outcome is stored.
 pub const SLOTS_MAX: usize = 2048;
-/// How many of them one account may have, so that its slow destinations leave room for others.
-pub const ACCOUNT_SLOTS_MAX: usize = 1536;
+/// For each that is free an account may hold so many: one alone three quarters of all, of ten each a
+/// tenth part of nearly all. The same for a connection of what its account may yet take.
+pub const HELD_FOR_EACH_LEFT: usize = 3;
 
 /// How far threads stand back behind those that take events in and send them out: what one has of
 /// a busy processor is a tenth of what one of those has.

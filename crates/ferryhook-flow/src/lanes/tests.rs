@@ -236,7 +236,8 @@ fn slots_are_finite_and_one_account_cannot_have_them_all() {
         }
         begun.extend(more);
     }
-    assert_eq!(begun.len(), limits::ACCOUNT_SLOTS_MAX);
+    let share = limits::SLOTS_MAX * 3 / 4;
+    assert!((share - 100..=share).contains(&begun.len()), "{}", begun.len());
     let other = yard.lane();
     yard.fill(other, 3);
     assert_eq!(yard.next_all().len(), 3);
