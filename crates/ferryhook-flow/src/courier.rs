@@ -8,6 +8,7 @@
 mod carry;
 mod changes;
 mod consequences;
+mod crashed;
 mod erased;
 mod expire;
 pub(crate) mod gate;
@@ -21,6 +22,7 @@ use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -110,6 +112,8 @@ pub(crate) struct Inner {
     erased: Mutex<QuickSet<Id<Event>>>,
     /// Events in memory that the store still calls pending.
     taken: Mutex<QuickSet<Id<Event>>>,
+    /// Some event is in nobody's hands that the sweep has passed already.
+    pub(crate) missed: AtomicBool,
     gate: Mutex<Gate>,
     turns: Turns,
     /// Held by whoever brings older events into the lanes: two at once would get them out of
@@ -156,6 +160,7 @@ impl Courier {
             erasures: Notify::new(),
             erased: Mutex::default(),
             taken: Mutex::default(),
+            missed: AtomicBool::new(false),
             gate: Mutex::default(),
             turns: Turns::default(),
             releasing: tokio::sync::Mutex::default(),
@@ -315,6 +320,21 @@ impl Courier {
 
     /// Writes a plan that nobody has begun to carry out, so that memory need not hold it.
     async fn store_plan(self, parcel: Arc<Parcel>, turned_away: Vec<(LaneId, Timestamp)>) {
+        let storing = AssertUnwindSafe(self.try_store_plan(&parcel, &turned_away));
+        if storing.catch_unwind().await.is_ok() {
+            return;
+        }
+        let Event { id, source_id, received_at, .. } = parcel.event;
+        tracing::error!(event.id = %id, "storing a plan panicked");
+        self.plan_again(id, source_id, received_at).await;
+        let now = self.0.now();
+        let lanes = &mut self.0.lanes().lanes;
+        for (lane, due) in turned_away {
+            lanes.spilled(lane, id, due, received_at, now);
+        }
+    }
+
+    async fn try_store_plan(&self, parcel: &Parcel, turned_away: &[(LaneId, Timestamp)]) {
         let inner = &self.0;
         let written = inner.until_stored(|| parcel.write(&inner.store, inner.steady.now().wall));
         // Without an answer the process is stopping; the event is still pending in the store.
@@ -332,7 +352,7 @@ impl Courier {
         }
         let closed: Vec<_> = {
             let lanes = &mut inner.lanes().lanes;
-            for (lane, due) in &turned_away {
+            for (lane, due) in turned_away {
                 lanes.spilled(*lane, event.id, *due, event.received_at, now);
             }
             let lanes_of = turned_away.iter().map(|(lane, _)| *lane);
@@ -442,11 +462,11 @@ impl Courier {
 
 impl HandOver for Courier {
     fn take(&self, event: Stored<Event>, route: Arc<Route>) {
-        let id = event.record.id;
+        let Event { id, source_id, received_at, .. } = event.record;
         if !self.0.take(id) {
             return;
         }
-        match self.admit(event, &route) {
+        let taking = AssertUnwindSafe(|| match self.admit(event, &route) {
             Admission::Open(event) => {
                 if let Some(rest) = self.process(event, &route) {
                     self.0.tasks.spawn("plan", rest);
@@ -454,6 +474,12 @@ impl HandOver for Courier {
             }
             Admission::Waits => {}
             Admission::Crowded => self.0.let_go(id),
+        });
+        if std::panic::catch_unwind(taking).is_err() {
+            tracing::error!(event.id = %id, "taking an event up panicked");
+            let courier = self.clone();
+            let again = async move { courier.plan_again(id, source_id, received_at).await };
+            self.0.tasks.spawn("plan again", again);
         }
     }
 

@@ -204,7 +204,7 @@ impl Lanes {
         }
     }
 
-    /// The store may have something for this lane, wherever in its queue.
+    /// The store may have something for this lane then, wherever in its queue.
     pub(crate) fn noted(&mut self, of: LaneOf, due: Timestamp, now: Moment) {
         self.lane(of).noted(due, Timestamp::default());
         self.poke(of.id, now);
@@ -366,21 +366,28 @@ impl Lanes {
         }
     }
 
-    /// The attempt is over, its outcome not yet stored; tells whether the destination rests from
-    /// now on.
-    pub(crate) fn attempted(&mut self, id: LaneId, felt: Felt, now: Moment) -> bool {
+    /// The attempt with this event is over, its outcome not yet stored; tells whether the
+    /// destination rests from now on.
+    pub(crate) fn attempted(
+        &mut self,
+        id: LaneId,
+        event: Id<Event>,
+        felt: Felt,
+        now: Moment,
+    ) -> bool {
+        let Some(lane) = self.lanes.get_mut(&id) else { return false };
+        let Some(rests) = lane.attempted(event, felt, now) else { return false };
         if let Some(to) = self.destinations.get_mut(&id.connection) {
             to.running = to.running.saturating_sub(1);
         }
-        let Some(lane) = self.lanes.get_mut(&id) else { return false };
-        let rests = lane.attempted(felt, now);
         // The other first: where there is room for one, they take turns.
         self.poke(id.other(), now);
         self.poke(id, now);
         rests
     }
 
-    /// Its outcome is stored. `again` is the delivery if it needs another attempt.
+    /// Its outcome is stored. `again` is the delivery if it needs another attempt. An attempt that
+    /// nobody has said the end of has ended too.
     pub(crate) fn settled(
         &mut self,
         of: &LaneOf,
@@ -389,6 +396,7 @@ impl Lanes {
         again: Option<Work>,
         now: Moment,
     ) {
+        self.attempted(of.id, event, Felt::Nothing, now);
         self.slots += 1;
         if let Some(running) = self.running.get_mut(&of.account) {
             *running -= 1;

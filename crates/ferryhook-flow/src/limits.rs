@@ -58,6 +58,8 @@ pub const PACE_GRAIN: Duration = Duration::from_millis(10);
 /// How often an event whose planning goes wrong is tried, and how long it waits in between.
 pub const PROCESSING_TRIES_MAX: u8 = 3;
 pub const PROCESSING_PAUSE: Duration = Duration::from_secs(5);
+/// Until a delivery is looked at again where not even its crash could be written down.
+pub const CRASH_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often somebody looks for events that nobody took.
 pub const SWEEP_EVERY: Duration = Duration::from_secs(30);

@@ -58,6 +58,7 @@ pub(crate) struct Probe {
     held: watch::Sender<bool>,
     spoilt: Mutex<Option<String>>,
     takes: Mutex<Duration>,
+    crashes: AtomicUsize,
 }
 
 impl Probe {
@@ -71,6 +72,7 @@ impl Probe {
             held: watch::Sender::new(false),
             spoilt: Mutex::new(None),
             takes: Mutex::new(Duration::ZERO),
+            crashes: AtomicUsize::new(0),
         });
         (probe.clone(), Store::new(probe, env.clone()))
     }
@@ -93,6 +95,11 @@ impl Probe {
     /// The next commit is carried out, and nobody hears of it.
     pub(crate) fn lose_an_answer(&self) {
         self.answer_is_lost.store(true, Ordering::SeqCst);
+    }
+
+    /// The next so many commits panic.
+    pub(crate) fn crashes(&self, times: usize) {
+        self.crashes.store(times, Ordering::SeqCst);
     }
 
     /// Nothing is answered until [`Probe::let_go`].
@@ -150,6 +157,9 @@ impl Engine for Probe {
 
     fn commit(&self, batch: Batch, durability: Durability) -> Answer<'_, ()> {
         self.commits.fetch_add(1, Ordering::SeqCst);
+        let left = self.crashes.load(Ordering::SeqCst);
+        self.crashes.store(left.saturating_sub(1), Ordering::SeqCst);
+        assert_eq!(left, 0, "a commit crashes on purpose");
         Box::pin(async move {
             self.pass().await?;
             self.memory.commit(batch, durability).await?;

@@ -6,13 +6,16 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use ferryhook_core::delivery::Lane;
 use ferryhook_core::event::{Standing, Status};
 use ferryhook_core::{Account, Event, Id, Source, Timestamp, source};
 use ferryhook_store::{Cursor, Shard, Slice, StoreError, Stored, Window};
+use futures_util::FutureExt;
 
 use crate::courier::Courier;
 use crate::courier::gate::Behind;
@@ -32,13 +35,18 @@ pub(crate) async fn run(courier: &Courier, stop: impl Future<Output = ()>) {
             let inner = courier.inner();
             let now = inner.now().wall;
             let to = if inner.shared { now - limits::ANOTHERS_FOR } else { now };
-            if from.is_some_and(|from| from >= to) {
+            let missed = inner.missed.swap(false, Ordering::AcqRel);
+            let from_there = from.filter(|_| !missed);
+            if from_there.is_some_and(|from| from >= to) {
                 continue;
             }
-            match look(courier, Window { from, to: Some(to) }).await {
+            match look(courier, Window { from: from_there, to: Some(to) }).await {
                 // What this look has seen is taken care of; the next need not pass it again.
                 Ok(()) => from = Some(to),
-                Err(error) => tracing::warn!(%error, "the sweep could not look at everything"),
+                Err(error) => {
+                    tracing::warn!(%error, "the sweep could not look at everything");
+                    inner.missed.fetch_or(missed, Ordering::AcqRel);
+                }
             }
         }
     };
@@ -306,15 +314,20 @@ async fn take_one(courier: &Courier, seen: &Event) -> Result<(), StoreError> {
     if !inner.take(seen.id) {
         return Ok(());
     }
-    match try_take(courier, seen).await {
-        Ok(true) => Ok(()),
-        Ok(false) => {
+    match AssertUnwindSafe(try_take(courier, seen)).catch_unwind().await {
+        Ok(Ok(true)) => Ok(()),
+        Ok(Ok(false)) => {
             inner.let_go(seen.id);
             Ok(())
         }
-        Err(error) => {
+        Ok(Err(error)) => {
             inner.let_go(seen.id);
             Err(error)
+        }
+        Err(_) => {
+            tracing::error!(event.id = %seen.id, "taking an event up panicked");
+            courier.plan_again(seen.id, seen.source_id, seen.received_at).await;
+            Ok(())
         }
     }
 }

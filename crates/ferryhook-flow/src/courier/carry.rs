@@ -11,6 +11,7 @@ use ferryhook_net::client::Timing;
 use ferryhook_store::Stored;
 use futures_util::FutureExt;
 
+use super::crashed::Load;
 use super::settle::{Left, Outcomes};
 use super::{Courier, lane_of};
 use crate::attempt::{self, Made, Means};
@@ -45,18 +46,23 @@ impl Hand {
 
 impl Courier {
     pub(super) async fn carry(&self, of: LaneOf, work: Work) {
-        let (event, key) = (work.event, work.order_key.clone());
-        let left = self.carry_once(&of, work).await;
+        let (load, key) = (Load::of(&work), work.order_key.clone());
+        let carried = AssertUnwindSafe(self.carry_once(&of, work)).catch_unwind().await;
+        let left = match carried {
+            Ok(left) => left,
+            Err(_) => Box::pin(self.carry_crashed(&of, &load)).await,
+        };
         let now = self.0.now();
         let mut watched = self.0.lanes();
-        let is_unknown = matches!(left, Left::Unknown);
-        let again = match left {
-            Left::Again(work) => Some(work),
-            Left::Nothing | Left::Unknown => None,
+        let (again, noted) = match left {
+            Left::Again(work) => (Some(work), None),
+            Left::Nothing => (None, None),
+            Left::Unknown => (None, Some(now.wall)),
+            Left::Crashed => (None, Some(now.wall + limits::CRASH_PAUSE)),
         };
-        watched.lanes.settled(&of, event, key.as_deref(), again, now);
-        if is_unknown {
-            watched.lanes.noted(of, now.wall, now);
+        watched.lanes.settled(&of, load.event, key.as_deref(), again, now);
+        if let Some(at) = noted {
+            watched.lanes.noted(of, at, now);
         }
         drop(watched);
         self.pump();
@@ -68,13 +74,13 @@ impl Courier {
             return self.drop_quietly(of, event);
         }
         let Some(hand) = self.pick_up(work.piece).await else {
-            self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
+            self.0.lanes().lanes.attempted(of.id, event, Felt::Nothing, self.0.now());
             return Left::Unknown;
         };
         // The lane of a hook has events of many sources.
         let of = &LaneOf { source: hand.delivery().source_id, ..*of };
         let Some(route) = self.route_in_time(of).await else {
-            self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
+            self.0.lanes().lanes.attempted(of.id, event, Felt::Nothing, self.0.now());
             return Left::Nothing; // the process is stopping
         };
         if self.0.is_erased(event) {
@@ -91,10 +97,12 @@ impl Courier {
                     None => Cancel::SourceDeleted,
                     Some(_) => Cancel::ConnectionDeleted,
                 };
-                self.without_attempt(of, |now| hand.delivery().cancel(reason, now))
+                self.without_attempt(of, event, |now| hand.delivery().cancel(reason, now))
             }
             Some(way) => match way.hold() {
-                Some(reason) => self.without_attempt(of, |now| hand.delivery().hold(reason, now)),
+                Some(reason) => {
+                    self.without_attempt(of, event, |now| hand.delivery().hold(reason, now))
+                }
                 None => self.with_attempt(of, &hand, way).await,
             },
         };
@@ -107,7 +115,7 @@ impl Courier {
 
     /// It was erased while it waited: there is nothing to send and nothing to write.
     fn drop_quietly(&self, of: &LaneOf, event: Id<Event>) -> Left {
-        self.0.lanes().lanes.attempted(of.id, Felt::Nothing, self.0.now());
+        self.0.lanes().lanes.attempted(of.id, event, Felt::Nothing, self.0.now());
         self.0.let_go(event);
         Left::Nothing
     }
@@ -182,10 +190,11 @@ impl Courier {
     pub(super) fn without_attempt(
         &self,
         of: &LaneOf,
+        event: Id<Event>,
         next: impl FnOnce(Timestamp) -> Delivery,
     ) -> Outcomes {
         let now = self.0.now();
-        self.0.lanes().lanes.attempted(of.id, Felt::Nothing, now);
+        self.0.lanes().lanes.attempted(of.id, event, Felt::Nothing, now);
         Outcomes::without_attempt(next(now.wall))
     }
 
@@ -202,14 +211,14 @@ impl Courier {
             Shape::Unwanted(reason, said) => {
                 let next =
                     |now| Delivery { last_error: Some(said), ..delivery.cancel(reason, now) };
-                return self.without_attempt(of, next);
+                return self.without_attempt(of, delivery.event_id, next);
             }
             Shape::NotNow(said) => {
                 let next = |now| Delivery {
                     last_error: Some(said),
                     ..delivery.put_off(now + limits::SHAPE_PAUSE, now)
                 };
-                return self.without_attempt(of, next);
+                return self.without_attempt(of, delivery.event_id, next);
             }
             Shape::Failed(error) => {
                 let made = unsent(hand.event(), delivery, way, inner.env.now(), error);
@@ -258,7 +267,13 @@ impl Courier {
     }
 
     /// What an attempt means for its lane and its delivery.
-    fn attempted(&self, of: &LaneOf, delivery: &Delivery, way: &Way, made: Made) -> Outcomes {
+    pub(super) fn attempted(
+        &self,
+        of: &LaneOf,
+        delivery: &Delivery,
+        way: &Way,
+        made: Made,
+    ) -> Outcomes {
         let inner = &self.0;
         let now = inner.now();
         let rests = {
@@ -266,7 +281,7 @@ impl Courier {
             if made.felt != Felt::Nothing {
                 lanes.took(of.id, made.timing.total, now);
             }
-            lanes.attempted(of.id, made.felt, now)
+            lanes.attempted(of.id, delivery.event_id, made.felt, now)
         };
         if rests {
             tracing::warn!(connection.id = %of.id.connection, "the destination keeps failing and is given a rest");
@@ -300,7 +315,7 @@ fn parked(next: Next, way: &Way) -> Next {
 }
 
 /// A fault of ours counts as an attempt, so that it ends like one.
-fn crashed(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp) -> Made {
+pub(super) fn crashed(event: &Event, delivery: &Delivery, way: &Way, at: Timestamp) -> Made {
     tracing::error!(event.id = %event.id, connection.id = %delivery.connection_id, "an attempt panicked");
     unsent(event, delivery, way, at, "the attempt crashed on our side".to_owned())
 }

@@ -1,7 +1,10 @@
 //! What becomes of lanes when sources and connections change.
 
+use std::panic::AssertUnwindSafe;
+
 use ferryhook_core::delivery::{Hold, Lane};
-use ferryhook_core::{Account, Id, Source, source};
+use ferryhook_core::{Account, Event, Id, Source, source};
+use futures_util::FutureExt;
 
 use super::carry::Hand;
 use super::gate::Behind;
@@ -135,11 +138,17 @@ impl Courier {
             };
             let courier = self.clone();
             self.0.tasks.spawn("hold", async move {
-                if let Some(delivery) = parcel.delivery(place).await {
+                let Event { source_id, received_at, .. } = parcel.event;
+                let holding = AssertUnwindSafe(async {
+                    let Some(delivery) = parcel.delivery(place).await else { return };
                     let held = delivery.hold(reason, courier.0.now().wall);
                     let hand = Hand::Fresh { parcel, place, delivery: Box::new(delivery) };
                     let mut outcomes = Outcomes::without_attempt(held);
                     courier.settle(&of, &hand, &mut outcomes, since).await;
+                });
+                if holding.catch_unwind().await.is_err() {
+                    tracing::error!(event.id = %event, "holding a delivery panicked");
+                    courier.plan_again(event, source_id, received_at).await;
                 }
                 let now = courier.0.now();
                 courier.0.lanes().lanes.spilled(of.id, event, due, since, now);

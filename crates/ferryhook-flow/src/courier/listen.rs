@@ -143,7 +143,7 @@ impl Courier {
         };
         let said = "nobody listens here at the moment".to_owned();
         let next = |now| Delivery { last_error: Some(said), ..delivery.put_off(now + pause, now) };
-        self.without_attempt(of, next)
+        self.without_attempt(of, delivery.event_id, next)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Reads a page of a connection's queue from the store into its lane.
 
+use std::panic::AssertUnwindSafe;
+
 use ferryhook_core::Timestamp;
 use ferryhook_store::{Slice, StoreError, Window};
+use futures_util::FutureExt;
 
 use super::Courier;
 use super::settle::again;
@@ -14,14 +17,18 @@ type Page = (Vec<Work>, Option<(Timestamp, Timestamp)>);
 
 impl Courier {
     pub(super) async fn read_queue(&self, id: LaneId, from: Timestamp, limit: usize) {
-        let read = self.read_page(id, from, limit).await;
+        let read = AssertUnwindSafe(self.read_page(id, from, limit)).catch_unwind().await;
         let now = self.0.now();
         let mut watched = self.0.lanes();
         match read {
-            Ok((works, rest)) => watched.lanes.loaded(id, works, rest, now),
-            Err(error) => {
+            Ok(Ok((works, rest))) => watched.lanes.loaded(id, works, rest, now),
+            Ok(Err(error)) => {
                 tracing::warn!(%error, connection.id = %id.connection, "a queue cannot be read");
                 watched.lanes.unread(id, now.wall + limits::STORE_PAUSE_MAX, now);
+            }
+            Err(_) => {
+                tracing::error!(connection.id = %id.connection, "reading a queue panicked");
+                watched.lanes.unread(id, now.wall + limits::CRASH_PAUSE, now);
             }
         }
         drop(watched);

@@ -37,6 +37,8 @@ pub(super) enum Left {
     Again(Work),
     /// The queue knows: it is in other hands, or nobody can tell whether it is in ours.
     Unknown,
+    /// So does it, but looking at it has crashed: not at once.
+    Crashed,
 }
 
 impl Courier {

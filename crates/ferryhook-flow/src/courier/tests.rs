@@ -1,5 +1,6 @@
 //! Senders wait a little where many deliveries wait for a destination that is quick.
 
+mod crashed;
 mod held;
 mod order;
 mod trial;

@@ -35,7 +35,8 @@ pub(super) struct Lane {
     renewed: QuickSet<Id<Event>>,
     /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
     spilling: BTreeSet<Id<Event>>,
-    running: usize,
+    /// Attempts that are not over.
+    running: QuickSet<Id<Event>>,
     /// How many of them there are of each key: where no order counts, that may be several.
     running_keys: HashMap<Arc<str>, usize>,
     backlog: Backlog,
@@ -79,7 +80,7 @@ impl Lane {
             in_hand: QuickSet::default(),
             renewed: QuickSet::default(),
             spilling: BTreeSet::new(),
-            running: 0,
+            running: QuickSet::default(),
             running_keys: HashMap::new(),
             backlog: Backlog::new(),
             width: Width::new(),
@@ -224,7 +225,8 @@ impl Lane {
 
     fn sends(&self, now: Moment) -> Option<Duration> {
         let most = self.width.get(self.terms.concurrency);
-        if self.running >= most || (!self.breaker.is_closed() && self.running > 0) {
+        let running = self.running.len();
+        if running >= most || (!self.breaker.is_closed() && running > 0) {
             return None;
         }
         let due = self.first_due(now.wall)?;
@@ -280,7 +282,7 @@ impl Lane {
             Some(_) => self.take_in_order(now.wall),
             None => self.take_in_turn(),
         }?;
-        self.running += 1;
+        self.running.insert(work.event);
         self.breaker.started();
         self.pace.started(now.passed);
         if let Some(key) = &work.order_key {
@@ -372,11 +374,14 @@ impl Lane {
         self.pace.started(now.passed);
     }
 
-    /// The attempt is over; tells whether the destination rests from now on.
-    pub(super) fn attempted(&mut self, felt: Felt, now: Moment) -> bool {
-        self.running = self.running.saturating_sub(1);
+    /// The attempt is over; tells whether the destination rests from now on. Nothing if it was over
+    /// before.
+    pub(super) fn attempted(&mut self, event: Id<Event>, felt: Felt, now: Moment) -> Option<bool> {
+        if !self.running.remove(&event) {
+            return None;
+        }
         let rested = !self.breaker.is_closed();
-        match felt {
+        let rests = match felt {
             Felt::Well => {
                 self.breaker.succeeded();
                 match rested {
@@ -393,7 +398,8 @@ impl Lane {
                 self.breaker.withdrawn(now.passed);
                 false
             }
-        }
+        };
+        Some(rests)
     }
 
     /// What came of it is stored. In order, one that has to be tried again keeps its place.
@@ -460,7 +466,7 @@ impl Lane {
     /// Nothing would be lost if it were made anew.
     pub(super) fn is_bare(&self, now: Moment) -> bool {
         self.in_hand.is_empty()
-            && self.running == 0
+            && self.running.is_empty()
             && self.spilling.is_empty()
             && self.backlog.is_bare()
             && self.breaker.is_at_ease()

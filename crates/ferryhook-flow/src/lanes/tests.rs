@@ -110,7 +110,7 @@ impl Yard {
 
     fn end(&mut self, begun: Begun, felt: Felt) -> bool {
         let Begun(of, work) = begun;
-        let rests = self.lanes.attempted(of.id, felt, self.now);
+        let rests = self.lanes.attempted(of.id, work.event, felt, self.now);
         self.lanes.settled(&of, work.event, work.order_key.as_deref(), None, self.now);
         rests
     }
@@ -124,7 +124,7 @@ impl Yard {
     /// It failed and is to be tried again after this time.
     fn put_off(&mut self, begun: Begun, wait: Duration) {
         let Begun(of, work) = begun;
-        self.lanes.attempted(of.id, Felt::Nothing, self.now);
+        self.lanes.attempted(of.id, work.event, Felt::Nothing, self.now);
         let delivery = Delivery { event_id: work.event, ..samples::delivery() };
         let again = Work {
             piece: Piece::Stored(Box::new(Stored { record: delivery, revision: 2 })),
@@ -232,7 +232,7 @@ fn slots_are_finite_and_one_account_cannot_have_them_all() {
         }
         // A destination that answers is given more, though what came of it is not stored yet.
         for one in &more {
-            yard.lanes.attempted(one.0.id, Felt::Well, yard.now);
+            yard.lanes.attempted(one.0.id, one.1.event, Felt::Well, yard.now);
         }
         begun.extend(more);
     }

@@ -1,10 +1,11 @@
 //! A courier with one connection, to a destination that answers as it is told.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use ferryhook_core::connection::Status as ConnectionStatus;
-use ferryhook_core::env::SeededEntropy;
+use ferryhook_core::env::{Clock, SeededEntropy};
 use ferryhook_core::event::Origin;
 use ferryhook_core::outgoing::EVENT_ID;
 use ferryhook_core::{Connection, Delivery, Headers, samples};
@@ -21,12 +22,38 @@ pub(super) struct Trial {
     pub(super) probe: Arc<Probe>,
     pub(super) store: Store,
     pub(super) pier: Arc<Pier>,
+    pub(super) clock: Arc<Fragile>,
     env: Env,
+}
+
+/// A clock that crashes once when it is told to.
+pub(super) struct Fragile {
+    clock: Paused,
+    crashes: AtomicBool,
+}
+
+impl Fragile {
+    pub(super) fn crashes(&self) {
+        self.crashes.store(true, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Fragile {
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        assert!(!self.crashes.swap(false, Ordering::SeqCst), "the clock crashes on purpose");
+        self.clock.elapsed()
+    }
 }
 
 /// Answers every request alike, and notes whose it was.
 pub(super) struct Pier {
     status: Mutex<u16>,
+    /// Instead.
+    crashes: AtomicBool,
     got: Mutex<Vec<Id<Event>>>,
 }
 
@@ -36,6 +63,7 @@ impl Outbound for Pier {
         let status = *lock(&self.status);
         Box::pin(async move {
             sleep(Duration::from_millis(1)).await;
+            assert!(!self.crashes.load(Ordering::SeqCst), "an attempt crashes on purpose");
             let (headers, timing) = (HeaderMap::new(), Timing::default());
             Ok(Reply { status, headers, body: Bytes::new(), timing })
         })
@@ -45,6 +73,10 @@ impl Outbound for Pier {
 impl Pier {
     pub(super) fn answers(&self, status: u16) {
         *lock(&self.status) = status;
+    }
+
+    pub(super) fn crashes(&self) {
+        self.crashes.store(true, Ordering::SeqCst);
     }
 
     pub(super) fn got(&self) -> Vec<Id<Event>> {
@@ -76,23 +108,30 @@ fn the_connection() -> Connection {
 
 impl Trial {
     /// Other processes work on the same store, or nobody else.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub(super) async fn new(shared: bool) -> Self {
-        let clock = Arc::new(Paused(Instant::now()));
-        let env = Env::new(clock, Arc::new(SeededEntropy::new(7)));
+        let clock = Paused(Instant::now());
+        let clock = Arc::new(Fragile { clock, crashes: AtomicBool::new(false) });
+        let env = Env::new(clock.clone(), Arc::new(SeededEntropy::new(7)));
         let (probe, store) = Probe::new(&env);
         settle_in(&store).await;
         store.sources().create(&the_source()).await.unwrap();
         store.connections().create(&the_connection()).await.unwrap();
-        let pier = Arc::new(Pier { status: Mutex::new(200), got: Mutex::default() });
+        let (status, crashes) = (Mutex::new(200), AtomicBool::new(false));
+        let pier = Arc::new(Pier { status, crashes, got: Mutex::default() });
         let courier = Courier::new(Parts { shared, ..parts(&store, &env, pier.clone()) });
         courier.start();
         sleep(Duration::from_secs(1)).await; // it has looked for what an earlier run has left
-        Self { courier, probe, store, pier, env }
+        Self { courier, probe, store, pier, clock, env }
     }
 
     /// Handed over at once, with this body.
     pub(super) async fn arrives(&self, body: &'static str) -> Id<Event> {
         let event = self.stored(body).await;
+        self.takes(event).await
+    }
+
+    pub(super) async fn takes(&self, event: Stored<Event>) -> Id<Event> {
         let (id, route) = (event.id, self.courier.0.routes.find(the_source().id).await);
         self.courier.take(event, route.unwrap().unwrap());
         id

@@ -33,7 +33,7 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
 
     lane.noted(now.wall, Timestamp::default());
     lane.read();
-    lane.attempted(Felt::Well, now);
+    lane.attempted(first, Felt::Well, now);
     lane.settled(first, None, None, now.wall);
     lane.loaded(vec![work(first), work(second)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == second));
@@ -78,7 +78,7 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
     lane.loaded(vec![of_key(first, now.wall, 4), of_key(second, now.wall, 1)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
     assert!(lane.start(now).is_none(), "and the other waits for what comes of it");
-    lane.attempted(Felt::Well, now);
+    lane.attempted(first, Felt::Well, now);
     lane.settled(first, Some("k"), None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == second));
 }
@@ -95,7 +95,7 @@ fn what_begins_again_while_it_is_settled_is_read_once_more() {
     lane.read();
     lane.loaded(vec![work(event)], None, now.wall);
     assert!(lane.start(now).is_some());
-    lane.attempted(Felt::Well, now);
+    lane.attempted(event, Felt::Well, now);
 
     lane.renewed(event);
     lane.noted(now.wall, Timestamp::default());

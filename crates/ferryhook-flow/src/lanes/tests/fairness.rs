@@ -84,8 +84,8 @@ fn hold(yard: &mut Yard) -> Vec<Begun> {
         if begun.is_empty() {
             return held;
         }
-        for Begun(of, _) in &begun {
-            yard.lanes.attempted(of.id, Felt::Nothing, yard.now);
+        for Begun(of, work) in &begun {
+            yard.lanes.attempted(of.id, work.event, Felt::Nothing, yard.now);
         }
         held.extend(begun);
     }

@@ -137,7 +137,8 @@ fn a_lane_that_was_forgotten_hears_nothing() {
     let of = yard.lane();
     yard.lanes.loaded(of.id, Vec::new(), None, yard.now);
     yard.lanes.unread(of.id, yard.now.wall, yard.now);
-    assert!(!yard.lanes.attempted(of.id, Felt::Badly, yard.now));
+    let event = Id::at(yard.now.wall, &yard.env);
+    assert!(!yard.lanes.attempted(of.id, event, Felt::Badly, yard.now));
     assert!(yard.lanes.changed(of, yard.now).is_empty());
     assert!(yard.lanes.account_of(of.id).is_none());
     assert!(yard.lanes.lanes.is_empty());

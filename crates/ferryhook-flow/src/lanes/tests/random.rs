@@ -51,6 +51,9 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+/// Of a page: where the next begins, and when it is due.
+type Rest = Option<(Timestamp, Timestamp)>;
+
 /// The lanes with a store that answers when it is told to.
 struct Model {
     yard: Yard,
@@ -60,8 +63,8 @@ struct Model {
     open: Vec<bool>,
     /// Not written yet.
     spilling: Vec<(usize, Work)>,
-    /// Pages that were read and have not come yet, with where the next begins and when it is due.
-    pages: Vec<(usize, Vec<Work>, Option<(Timestamp, Timestamp)>)>,
+    /// Pages that were read and have not come yet.
+    pages: Vec<(usize, Vec<Work>, Rest)>,
     begun: Vec<(usize, Begun)>,
     offered: usize,
     done: usize,
@@ -146,12 +149,7 @@ impl Model {
 
     /// As the courier reads it: with a key by when its event came, without one by when it is due
     /// and only what is.
-    fn page(
-        &self,
-        lane: usize,
-        from: Timestamp,
-        limit: usize,
-    ) -> (Vec<Work>, Option<(Timestamp, Timestamp)>) {
+    fn page(&self, lane: usize, from: Timestamp, limit: usize) -> (Vec<Work>, Rest) {
         let now = self.yard.now.wall;
         let place = |work: &Work| if work.order_key.is_some() { work.since } else { work.due };
         let queue = self.queues[lane].values().filter(|work| place(work) >= from);
@@ -175,7 +173,7 @@ impl Model {
         let (lane, Begun(of, work)) = self.begun.remove(which % self.begun.len());
         let now = self.yard.now;
         let felt = [Felt::Well, Felt::Well, Felt::Badly, Felt::Nothing][usize::from(felt)];
-        self.yard.lanes.attempted(of.id, felt, now);
+        self.yard.lanes.attempted(of.id, work.event, felt, now);
         let key = work.order_key.clone();
         self.queues[lane].remove(&work.event);
         let delivery = Delivery { event_id: work.event, ..samples::delivery() };

@@ -85,3 +85,18 @@ fn a_rest_does_not_keep_the_first_from_being_read() {
     yard.pass(limits::REST_FIRST);
     assert_eq!(yard.next().unwrap().event(), old.event);
 }
+
+/// Nobody says how the probe ended, only that it is over.
+#[test]
+fn a_probe_that_came_to_nothing_is_followed_by_another() {
+    let mut yard = Yard::new();
+    let of = yard.lane();
+    open(&mut yard, of);
+    yard.pass(limits::REST_FIRST);
+    let Begun(of, work) = yard.next().unwrap();
+    assert!(yard.next().is_none());
+    yard.lanes.settled(&of, work.event, None, None, yard.now);
+    assert!(yard.next().is_some());
+    assert!(yard.next().is_none(), "one at a time");
+    assert_eq!(yard.lanes.under_way(), 1);
+}
