@@ -25,7 +25,7 @@ impl Courier {
         let deliveries = self.0.store.deliveries().list_by_event(event.id, page).await?.rows;
         for delivery in &deliveries {
             if is_left_behind(delivery, self.0.now().wall) {
-                self.give_up(&event, delivery).await?;
+                Box::pin(self.give_up(&event, delivery)).await?;
             }
         }
         Ok(())
@@ -40,7 +40,7 @@ impl Courier {
             return Ok(());
         }
         match self.0.find_event(delivery).await? {
-            Some(event) => self.give_up(&event, delivery).await,
+            Some(event) => Box::pin(self.give_up(&event, delivery)).await,
             None => Ok(()), // it was erased
         }
     }
