@@ -281,7 +281,7 @@ impl Courier {
                 let due = due.unwrap_or(now.wall);
                 let work = Work { piece, event: id, order_key, due, since, bytes, failures: 0 };
                 if due > now.wall {
-                    watched.lanes.defer(of, id);
+                    watched.lanes.defer(of, &work);
                     turned_away.push((of.id, due));
                 } else if watched.lanes.offer(of, work, now).is_err() {
                     turned_away.push((of.id, due));

@@ -8,8 +8,10 @@
 mod backlog;
 mod breaker;
 mod lane;
+mod left_out;
 mod pace;
 mod share;
+mod sight;
 mod speed;
 mod turns;
 mod width;
@@ -176,7 +178,7 @@ impl Lanes {
         let (bytes, full) = (work.bytes, self.bytes + work.bytes > limits::FRESH_BYTES_MAX);
         let lane = self.lane(of);
         // A lane that is not full may still have to turn away what would not fit into memory.
-        let offered = if full { lane.turn_away(work) } else { lane.offer(work) };
+        let offered = if full { lane.turn_away(work) } else { lane.offer(work, now) };
         if offered.is_ok() {
             self.bytes += bytes;
             self.poke(of.id, now);
@@ -185,8 +187,8 @@ impl Lanes {
     }
 
     /// Something will be due later and is about to be stored; [`Lanes::spilled`] is owed.
-    pub(crate) fn defer(&mut self, of: LaneOf, event: Id<Event>) {
-        self.lane(of).defer(event);
+    pub(crate) fn defer(&mut self, of: LaneOf, work: &Work) {
+        self.lane(of).defer(work);
     }
 
     /// The delivery of this event, which came `since`, is in the store now and due then.
@@ -293,7 +295,7 @@ impl Lanes {
             };
             match lane.ready(now, self.started) {
                 Ready::Read => {
-                    let (from, limit) = lane.read();
+                    let (from, limit) = lane.read(now);
                     return Some(Step::Read(id, from, limit));
                 }
                 Ready::Send => {

@@ -40,6 +40,11 @@ pub const AT_THE_GATE_MAX: usize = 16 * 1024;
 /// because the first may have to wait while others need not.
 pub const QUEUE_PAGE: usize = 64;
 pub const ORDERED_IN_SIGHT: usize = 256;
+/// Of a key that has to wait, so many stay in sight where much is; and so much may be, in one lane,
+/// while others are read past it. Keys that are left out so far are remembered up to a number.
+pub const KEPT_OF_A_KEY: usize = 4;
+pub const ORDERED_KEPT_MAX: usize = 1024;
+pub const LEFT_OUT_MAX: usize = 4096;
 /// Of one moment, so many pages are read at once, because reading goes on by the moment.
 pub const PAGES_OF_A_MOMENT_MAX: usize = 16;
 /// Where order has ceased to count, some lie before others and are due after them. For each that is

@@ -122,6 +122,13 @@ impl Backlog {
         }
     }
 
+    /// The page was not for what lies ahead: from where to read on is as it was.
+    pub(super) fn looked_back(&mut self) {
+        if let Some((due, place)) = self.meanwhile.take() {
+            self.noted(due, place);
+        }
+    }
+
     /// The page could not be read.
     pub(super) fn unread(&mut self, again: Timestamp) {
         self.page_comes();

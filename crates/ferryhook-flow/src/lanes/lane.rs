@@ -2,9 +2,12 @@
 //! much it is given at once.
 //!
 //! Two queues, served in turn: what has just arrived, and what was read from the store. Neither
-//! starves the other. Where order counts there is only the second, in the order of the events.
+//! starves the other. Where order counts there is only the second, in the order of the events, and
+//! of keys that have to wait it has only the first few where there is much: see [`left_out`].
+//!
+//! [`left_out`]: super::left_out
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +16,9 @@ use ferryhook_core::{Account, Event, Id, Source, Timestamp};
 
 use super::backlog::Backlog;
 use super::breaker::Breaker;
+use super::left_out::LeftOut;
 use super::pace::Pace;
+use super::sight::{self, Sight};
 use super::speed::Speed;
 use super::width::Width;
 use super::{Terms, Work};
@@ -34,12 +39,15 @@ pub(super) struct Lane {
     /// Those of them that have begun again in the store, which is not known here yet.
     renewed: QuickSet<Id<Event>>,
     /// Turned away or put down and not yet in the store: what comes behind them must not pass them.
-    spilling: BTreeSet<Id<Event>>,
+    spilling: BTreeMap<Id<Event>, Option<Arc<str>>>,
     /// Attempts that are not over.
     running: QuickSet<Id<Event>>,
     /// How many of them there are of each key: where no order counts, that may be several.
     running_keys: HashMap<Arc<str>, usize>,
     backlog: Backlog,
+    left: LeftOut,
+    /// The page that is read is for those that were left out, from there on.
+    looks_back: Option<Timestamp>,
     width: Width,
     breaker: Breaker,
     pace: Pace,
@@ -79,10 +87,12 @@ impl Lane {
             fresh_is_next: true,
             in_hand: QuickSet::default(),
             renewed: QuickSet::default(),
-            spilling: BTreeSet::new(),
+            spilling: BTreeMap::new(),
             running: QuickSet::default(),
             running_keys: HashMap::new(),
             backlog: Backlog::new(),
+            left: LeftOut::default(),
+            looks_back: None,
             width: Width::new(),
             breaker: Breaker::new(),
             pace,
@@ -111,6 +121,7 @@ impl Lane {
                 None => self.fresh.push_back(work),
             }
         }
+        self.left.clear();
         self.noted(Timestamp::default(), Timestamp::default());
     }
 
@@ -128,11 +139,14 @@ impl Lane {
 
     /// Whether something that has just arrived may wait here. If not, it has to be stored, and
     /// [`Lane::noted`] told when it is.
-    pub(super) fn offer(&mut self, work: Work) -> Result<(), Work> {
+    pub(super) fn offer(&mut self, work: Work, now: Moment) -> Result<(), Work> {
         let full = self.fresh.len() + self.stored.len() >= limits::FRESH_MAX;
         let in_order = self.terms.ordering.is_some();
         let behind = in_order && (!self.spilling.is_empty() || self.backlog.due.is_some());
         if !self.terms.open || full || behind || self.backlog.reading && in_order {
+            return self.turn_away(work);
+        }
+        if in_order && self.keeps_out(&work, now.wall) {
             return self.turn_away(work);
         }
         self.in_hand.insert(work.event);
@@ -143,21 +157,41 @@ impl Lane {
         Ok(())
     }
 
+    /// Of its key others wait already that are not in memory, or enough that are.
+    fn keeps_out(&self, work: &Work, now: Timestamp) -> bool {
+        let Some(key) = &work.order_key else { return false };
+        if self.left.has(key) {
+            return true;
+        }
+        if self.stored.len() < limits::ORDERED_IN_SIGHT {
+            return false;
+        }
+        let of_key = |other: &&Work| other.order_key == work.order_key;
+        let mut before = self.stored.iter().take(limits::ORDERED_IN_SIGHT).filter(of_key);
+        let waits = |first: &Work| {
+            first.due > now && sight::stands_before_others(first, self.terms.ordering)
+        };
+        before.next().is_some_and(waits) && before.count() + 1 >= limits::KEPT_OF_A_KEY
+    }
+
     pub(super) fn turn_away(&mut self, work: Work) -> Result<(), Work> {
-        self.defer(work.event);
+        self.defer(&work);
         Err(work)
     }
 
-    pub(super) fn defer(&mut self, event: Id<Event>) {
-        self.spilling.insert(event);
-        self.in_hand.insert(event);
+    pub(super) fn defer(&mut self, work: &Work) {
+        self.spilling.insert(work.event, work.order_key.clone());
+        self.in_hand.insert(work.event);
     }
 
     /// What was turned away or put down is in the store now.
     pub(super) fn spilled(&mut self, event: Id<Event>, due: Timestamp, since: Timestamp) {
-        self.spilling.remove(&event);
+        let key = self.spilling.remove(&event).flatten();
         self.let_go(event);
-        self.noted(due, due.min(since)); // in order it lies where its event came
+        // Behind others of its key that are left out, it is read with them.
+        if !key.is_some_and(|key| self.left.hides(&key, since)) {
+            self.noted(due, due.min(since)); // in order it lies where its event came
+        }
     }
 
     /// The store has something for this lane that is due then and lies there in its queue, or
@@ -176,6 +210,9 @@ impl Lane {
     }
 
     fn renew(&mut self, work: Work) {
+        if !self.renewed.contains(&work.event) {
+            return;
+        }
         let mut waiting = self.stored.iter_mut();
         if let Some(known) = waiting.find(|known| known.event == work.event)
             && known.revision() < work.revision()
@@ -209,18 +246,49 @@ impl Lane {
 
     /// When the store should be asked for more.
     fn reads(&self, now: Moment) -> Option<Duration> {
-        let in_sight = match self.terms.ordering {
-            Some(_) => limits::ORDERED_IN_SIGHT,
-            None => limits::QUEUE_PAGE,
-        };
-        // Where it rests, a few in sight are enough for the probe.
-        let wanted = if self.breaker.is_closed() { in_sight / 2 } else { 1 };
-        let in_order = self.terms.ordering.is_some();
-        let is_behind = in_order && self.stored.front().is_some_and(|first| !self.is_next(first));
-        if self.backlog.reading || (self.stored.len() >= wanted && !is_behind) {
+        if self.backlog.reading {
             return None;
         }
-        self.backlog.due.map(|due| now.reaches(due))
+        let due = self.backlog.due.map(|due| now.reaches(due));
+        let in_order = self.terms.ordering.is_some();
+        let in_sight = if in_order { limits::ORDERED_IN_SIGHT } else { limits::QUEUE_PAGE };
+        // Where it rests, a few in sight are enough for the probe.
+        let wanted = if self.breaker.is_closed() { in_sight / 2 } else { 1 };
+        if !in_order {
+            return due.filter(|_| self.stored.len() < wanted);
+        }
+        if !self.left.is_empty() {
+            let sight = self.sight(now.wall);
+            let may_read = sight.free < wanted
+                && sight.kept < limits::ORDERED_KEPT_MAX
+                && self.left.len() < limits::LEFT_OUT_MAX;
+            let back = self.back_to(&sight).map(|_| now.reaches(self.left.not_before()));
+            return match (back, due.filter(|_| may_read || self.is_behind())) {
+                (Some(back), Some(due)) => Some(back.min(due)),
+                (back, due) => back.or(due),
+            };
+        }
+        let has_free = || sight::has_free(&self.stored, self.terms.ordering, now.wall, wanted);
+        let has_enough = || {
+            let is_full = || self.sight(now.wall).kept >= limits::ORDERED_KEPT_MAX;
+            self.stored.len() >= wanted && (has_free() || is_full())
+        };
+        due.filter(|_| self.is_behind() || !has_enough())
+    }
+
+    /// What is first in memory may not be what is first at all.
+    fn is_behind(&self) -> bool {
+        self.stored.front().is_some_and(|first| !self.is_known(first))
+    }
+
+    fn sight(&self, now: Timestamp) -> Sight {
+        Sight::of(&self.stored, self.terms.ordering, &self.left, now)
+    }
+
+    /// Where the first begins that was left out and could go on.
+    fn back_to(&self, sight: &Sight) -> Option<Timestamp> {
+        let is_wanted = |key: &str| !self.running_keys.contains_key(key) && !sight.has_next(key);
+        self.left.first(is_wanted)
     }
 
     fn sends(&self, now: Moment) -> Option<Duration> {
@@ -247,29 +315,32 @@ impl Lane {
         first
     }
 
-    /// Whether nothing that came earlier can still be unread or on its way into the store.
-    fn is_next(&self, work: &Work) -> bool {
+    /// Whether nothing that came earlier can still be unread or on its way into the store. What was
+    /// left out counts as read.
+    fn is_known(&self, work: &Work) -> bool {
         let all_is_read = self.backlog.due.is_none() && !self.backlog.reading;
-        let all_is_stored = self.spilling.first().is_none_or(|first| work.event < *first);
+        let all_is_stored = self.spilling.keys().next().is_none_or(|first| work.event < *first);
         let meanwhile = self.backlog.meanwhile.is_none_or(|(_, place)| work.since < place);
         all_is_stored && meanwhile && (all_is_read || work.since <= self.backlog.known)
     }
 
     /// Shows each work that nothing stands before, until one is taken.
     fn pass_in_order(&self, mut take: impl FnMut(usize, &Work) -> bool) {
-        let skip_after = self.terms.ordering.and_then(|ordering| ordering.skip_after);
         let mut behind: HashSet<&str> = HashSet::new();
-        let works = self.stored.iter().take_while(|work| self.is_next(work));
+        let works = self.stored.iter().take_while(|work| self.is_known(work));
         for (place, work) in works.enumerate() {
             let key = work.order_key.as_deref();
             if key.is_some_and(|key| behind.contains(key) || self.running_keys.contains_key(key)) {
+                continue;
+            }
+            if key.is_some_and(|key| self.left.hides(key, work.since)) {
                 continue;
             }
             if take(place, work) {
                 return;
             }
             if let Some(key) = key
-                && skip_after.is_none_or(|after| work.failures < after)
+                && sight::stands_before_others(work, self.terms.ordering)
             {
                 behind.insert(key);
             }
@@ -318,13 +389,17 @@ impl Lane {
     }
 
     /// From where to read, and how many.
-    pub(super) fn read(&mut self) -> (Timestamp, usize) {
+    pub(super) fn read(&mut self, now: Moment) -> (Timestamp, usize) {
         self.backlog.reading = true;
         let page = match self.terms.ordering {
             Some(_) => limits::ORDERED_IN_SIGHT,
             None => limits::QUEUE_PAGE,
         };
-        (self.backlog.from, page + self.in_hand.len())
+        self.looks_back = None;
+        if !self.left.is_empty() && self.left.not_before() <= now.wall {
+            self.looks_back = self.back_to(&self.sight(now.wall));
+        }
+        (self.looks_back.unwrap_or(self.backlog.from), page + self.in_hand.len())
     }
 
     /// A page came: what it has, and where the next begins with when its first is due.
@@ -335,38 +410,79 @@ impl Lane {
         now: Timestamp,
     ) {
         let gone = self.backlog.page_comes();
-        for work in works {
-            if !gone.contains(&work.event) {
-                self.take_in(work, now);
-            }
+        let works = works.into_iter().filter(|work| !gone.contains(&work.event));
+        match (self.terms.ordering, self.looks_back.take()) {
+            (None, _) => works.for_each(|work| self.take_in(work, now)),
+            (Some(_), None) => self.take_in_sight(works, now),
+            (Some(_), Some(from)) => return self.look_back(from, works, rest, now),
         }
         self.backlog.read_to(rest);
         self.backlog.turn_back(now);
     }
 
-    fn take_in(&mut self, work: Work, now: Timestamp) {
-        if self.in_hand.contains(&work.event) {
-            if self.renewed.contains(&work.event) {
+    /// Of those that were left out, whatever may go on.
+    fn look_back(
+        &mut self,
+        from: Timestamp,
+        works: impl Iterator<Item = Work>,
+        rest: Option<(Timestamp, Timestamp)>,
+        now: Timestamp,
+    ) {
+        let sight = self.sight(now);
+        let opened = self.left.open(from, |key| !sight.waits(key));
+        // From there on nothing is known to be read, and it comes by itself.
+        let end = self.backlog.due.map(|_| self.backlog.from);
+        let is_before = |at: Timestamp| end.is_none_or(|end| at < end);
+        self.take_in_sight(works.filter(|work| is_before(work.since)), now);
+        // What is not due and has no key lies ahead of now, and nothing with a key does.
+        let last = rest.map(|(last, _)| last).filter(|last| *last <= now && is_before(*last));
+        if let Some(last) = last {
+            self.left.close(opened, last);
+        }
+        self.backlog.looked_back();
+    }
+
+    /// In order: those that others of their key are in the way of are left out where there is much.
+    fn take_in_sight(&mut self, works: impl Iterator<Item = Work>, now: Timestamp) {
+        let mut sight = self.sight(now);
+        for work in works {
+            if self.is_here(&work) {
                 self.renew(work);
+            } else if sight.takes(&work, self.terms.ordering, &self.left, now) {
+                self.in_hand.insert(work.event);
+                self.insert_in_order(work);
+            } else if let Some(key) = work.order_key {
+                self.left.add(key, work.since);
             }
-            return;
         }
-        let in_order = self.terms.ordering.is_some();
-        // What is not wanted any more need not wait for its time.
-        if !in_order && work.due > now && !self.terms.is_gone {
+    }
+
+    fn take_in(&mut self, work: Work, now: Timestamp) {
+        if self.is_here(&work) {
+            self.renew(work);
+        } else if work.due > now && !self.terms.is_gone {
+            // What is not wanted any more need not wait for its time.
             self.backlog.pass_over(&work);
-            return;
+        } else {
+            self.in_hand.insert(work.event);
+            self.stored.push_back(work);
         }
-        self.in_hand.insert(work.event);
-        match in_order {
-            true => self.insert_in_order(work),
-            false => self.stored.push_back(work),
-        }
+    }
+
+    fn is_here(&self, work: &Work) -> bool {
+        self.in_hand.contains(&work.event)
     }
 
     /// The page could not be read.
     pub(super) fn unread(&mut self, again: Timestamp) {
-        self.backlog.unread(again);
+        match self.looks_back.take() {
+            Some(_) => {
+                self.left.put_off(again);
+                self.backlog.page_comes();
+                self.backlog.looked_back();
+            }
+            None => self.backlog.unread(again),
+        }
     }
 
     /// Another lane has begun something for the same destination.
@@ -414,7 +530,11 @@ impl Lane {
         let renewed = self.renewed.remove(&event);
         match again {
             Some(work) if self.terms.ordering.is_some() && self.terms.open => {
+                let waits = work.order_key.clone().filter(|_| work.due > now);
                 self.insert_in_order(work);
+                if let Some(key) = waits.filter(|_| self.stored.len() > limits::ORDERED_IN_SIGHT) {
+                    self.keep_few(key);
+                }
             }
             Some(work) if self.terms.open && work.order_key.is_some() => {
                 self.let_go(event);
@@ -428,6 +548,23 @@ impl Lane {
                     self.noted(Timestamp::default(), Timestamp::default());
                 }
             }
+        }
+    }
+
+    /// It has to wait now, and there is much in memory.
+    fn keep_few(&mut self, key: Arc<str>) {
+        let of_key = |work: &Work| !work.is_fresh() && work.order_key.as_ref() == Some(&key);
+        let few = self.stored.iter().filter(|work| of_key(work)).take(limits::KEPT_OF_A_KEY);
+        let Some(last) = few.last().map(|last| last.event) else { return };
+        let (out, kept) = self.stored.drain(..).partition(|work| of_key(work) && work.event > last);
+        self.stored = kept;
+        let out: VecDeque<Work> = out;
+        for work in &out {
+            self.let_go(work.event);
+            self.renewed.remove(&work.event);
+        }
+        if let Some(first) = out.front() {
+            self.left.add(key, first.since);
         }
     }
 
@@ -452,7 +589,10 @@ impl Lane {
         let works = self.fresh.drain(..).chain(self.stored.drain(..));
         let (fresh, stored): (Vec<_>, Vec<_>) = works.partition(Work::is_fresh);
         stored.iter().for_each(|work| self.put_back(work));
-        self.spilling.extend(fresh.iter().map(|work| work.event));
+        self.spilling.extend(fresh.iter().map(|work| (work.event, work.order_key.clone())));
+        if let Some(place) = self.left.clear() {
+            self.noted(place, place);
+        }
         fresh
     }
 
@@ -469,6 +609,7 @@ impl Lane {
             && self.running.is_empty()
             && self.spilling.is_empty()
             && self.backlog.is_bare()
+            && self.left.is_empty()
             && self.breaker.is_at_ease()
             && self.pace.opens() <= now.passed
     }

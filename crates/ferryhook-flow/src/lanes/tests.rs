@@ -1,6 +1,7 @@
 //! Lanes from the outside: what is offered, what is asked for next, what came of it.
 
 mod fairness;
+mod keys;
 mod order;
 mod queue;
 mod random;

@@ -27,12 +27,12 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
     let [first, second] =
         ["evt_-OhqqeV-00000001", "evt_-OhqqeV-00000002"].map(|id| id.parse::<Id<Event>>().unwrap());
     lane.noted(now.wall, Timestamp::default());
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![work(first)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
 
     lane.noted(now.wall, Timestamp::default());
-    lane.read();
+    lane.read(now);
     lane.attempted(first, Felt::Well, now);
     lane.settled(first, None, None, now.wall);
     lane.loaded(vec![work(first), work(second)], None, now.wall);
@@ -41,7 +41,7 @@ fn what_is_settled_while_a_page_is_read_is_not_sent_again() {
 
     // Opened again later, by a replay for example, it is new to the next page.
     lane.noted(now.wall, Timestamp::default());
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![work(first)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
 }
@@ -63,7 +63,7 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
     };
     let never = Timestamp::from_millis(i64::MAX);
     lane.noted(now.wall, Timestamp::default());
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None, now.wall);
     assert!(lane.start(now).is_none());
 
@@ -71,10 +71,10 @@ fn what_begins_again_keeps_its_place_until_it_is_read() {
     lane.noted(now.wall, Timestamp::default());
     assert!(lane.start(now).is_none(), "nothing passes it");
     // A page that was read before it began again changes nothing.
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![of_key(first, never, 3), of_key(second, now.wall, 1)], None, now.wall);
     assert!(lane.start(now).is_none());
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![of_key(first, now.wall, 4), of_key(second, now.wall, 1)], None, now.wall);
     assert!(lane.start(now).is_some_and(|work| work.event == first));
     assert!(lane.start(now).is_none(), "and the other waits for what comes of it");
@@ -92,19 +92,19 @@ fn what_begins_again_while_it_is_settled_is_read_once_more() {
     let mut lane = Lane::new(connection.account_id, connection.source_id, terms);
     let event = "evt_-OhqqeV-00000001".parse().unwrap();
     lane.noted(now.wall, Timestamp::default());
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![work(event)], None, now.wall);
     assert!(lane.start(now).is_some());
     lane.attempted(event, Felt::Well, now);
 
     lane.renewed(event);
     lane.noted(now.wall, Timestamp::default());
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![work(event)], None, now.wall);
     assert_eq!(lane.ready(now, true), Ready::Idle, "it is still in hand");
     lane.settled(event, None, None, now.wall);
     assert_eq!(lane.ready(now, true), Ready::Read);
-    lane.read();
+    lane.read(now);
     lane.loaded(vec![work(event)], None, now.wall);
     assert!(lane.start(now).is_some());
 }
