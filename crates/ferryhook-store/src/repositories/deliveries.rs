@@ -10,7 +10,7 @@ use ferryhook_core::{Attempt, Connection, Delivery, Event, Id, Timestamp};
 use super::{Slice, Window};
 use crate::batch::{Batch, Condition};
 use crate::query::{Page, Query};
-use crate::record::{Kind, Stored};
+use crate::record::{Kind, Record, Stored};
 use crate::records::{delivery, event};
 use crate::tables::Index;
 use crate::{Store, StoreError};
@@ -81,16 +81,22 @@ impl Deliveries<'_> {
     ) -> Result<(Stored<Delivery>, Stored<Standing>), StoreError> {
         let (event, stood, stands) = event;
         let mut batch = Batch::new().replace(was, &now);
-        for (other, revision) in beside.into_iter().filter(|(other, _)| !other.is_settled()) {
-            let key = delivery::key(other.event_id, other.connection_id);
-            batch = batch.require(key, Condition::Revision(revision));
+        let mut is_alone = true;
+        for (other, revision) in beside {
+            is_alone = false;
+            if !other.is_settled() {
+                let key = delivery::key(other.event_id, other.connection_id);
+                batch = batch.require(key, Condition::Revision(revision));
+            }
         }
         if let Some(attempt) = attempt {
             batch = batch.insert(attempt);
         }
-        if let Some(patch) = event::progress(event, stood, &stands) {
-            batch = batch.patch(patch);
-        }
+        batch = match event::progress(event, stood, &stands) {
+            Some(patch) => batch.patch(patch),
+            None if is_alone => batch,
+            None => batch.require(event.key(), Condition::Revision(stood.revision)),
+        };
         self.0.commit_buffered(batch).await?;
         Ok((was.followed_by(now), moved(stood, stands)))
     }

@@ -589,6 +589,33 @@ pub(crate) async fn a_delivery_is_settled_together_with_its_event(bench: Bench) 
     assert_eq!(due(&bench, &delivery).await, 0);
 }
 
+/// A sibling has moved it on, and what was read before would leave it there.
+pub(crate) async fn an_event_that_moved_on_is_noticed_though_it_is_to_stand_as_it_stood(
+    bench: Bench,
+) {
+    let event = accepted(&bench, bench.event(bench.home())).await;
+    let one = bench.delivery(&event);
+    let other = Delivery { connection_id: bench.id(), ..one.clone() };
+    let deliveries = bench.store.deliveries();
+    let mut stored = Vec::new();
+    for delivery in [&one, &other] {
+        deliveries.create(delivery).await.unwrap();
+        stored.extend(deliveries.find(event.id, delivery.connection_id).await.unwrap());
+    }
+    let [one, other] = &stored[..] else { panic!("both are there") };
+    let stood = event.standing();
+    let stands = Standing { status: Status::Retrying, ..stood.record };
+    let cancelled = |one: &Delivery| one.cancel(Cancel::Requested, bench.now());
+    let beside = [(&other.record, other.revision)];
+    let with_event = (&*event, &stood, stands);
+    let settled = deliveries.settle(one, cancelled(one), None, with_event, beside).await;
+    let (settled, _) = settled.unwrap();
+    let beside = [(&settled.record, settled.revision)];
+    let with_event = (&*event, &stood, stood.record);
+    let late = deliveries.settle(other, cancelled(other), None, with_event, beside).await;
+    assert!(late.unwrap_err().is_refused());
+}
+
 /// It came too late to decide anything: the delivery stays as it is, and the number is taken.
 pub(crate) async fn a_late_attempt_is_counted(bench: Bench) {
     let event = accepted(&bench, bench.event(bench.home())).await;

@@ -369,6 +369,7 @@ macro_rules! conformance {
                     a_delivery_is_settled_together_with_its_event,
                     a_late_attempt_is_counted,
                     a_held_delivery_waits_in_its_queue,
+                    an_event_that_moved_on_is_noticed_though_it_is_to_stand_as_it_stood,
                     an_ordered_queue_is_in_the_order_of_its_events,
                     connections_of_all_accounts_are_listed_for_their_queues,
                     a_lease_that_ended_is_due_again,
