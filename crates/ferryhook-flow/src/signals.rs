@@ -106,11 +106,10 @@ impl Courier {
     /// What an attempt means beyond its delivery; mostly nothing.
     pub(crate) fn signal(&self, way: &Way, next: &Next, made: &Made) -> Option<Signal> {
         let connection = &way.connection;
-        let of_ours = || connection.source_id == Source::own_id(connection.account_id);
         let succeeded = matches!(next.delivery.state, State::Delivered { .. });
         let status = made.attempt.status_code;
         if let Some(hook) = way.hook {
-            let of_ours = of_ours();
+            let of_ours = is_of_ours(connection);
             return Some(Signal::Called(Call { hook, of_ours, succeeded, status }));
         }
         let outcome = match next.consequence {
@@ -121,39 +120,20 @@ impl Courier {
         if outcome == Outcome::Delivered && self.is_known_to_work(connection.id) {
             return None;
         }
-        // Whoever listens sees for themselves; of a connection that is paused for it, that is told
-        // instead.
-        let is_seen = of_ours() || connection.is_listened_to();
-        if is_seen || next.consequence == Consequence::DisableConnection {
+        // Of a connection that is paused for it, that is told instead.
+        if next.consequence == Consequence::DisableConnection {
             return None;
         }
-        Some(Signal::Outcome(Box::new(Report {
-            account: connection.account_id,
-            source: connection.source_id,
-            connection: connection.id,
-            name: connection.name.clone(),
-            outcome,
-            status: Some(status).filter(|status| *status > 0),
-            error: made.attempt.error.clone(),
-        })))
+        let status = Some(status).filter(|status| *status > 0);
+        report(connection, outcome, status, made.attempt.error.as_deref())
     }
 
     /// Of a delivery that was given up although nothing was sent.
-    pub(crate) fn signal_without_attempt(&self, way: &Way, error: String) -> Option<Signal> {
-        let connection = &way.connection;
-        let of_ours = connection.source_id == Source::own_id(connection.account_id);
-        if of_ours || way.hook.is_some() || connection.is_listened_to() {
-            return None;
+    pub(crate) fn signal_without_attempt(&self, way: &Way, error: &str) -> Option<Signal> {
+        match way.hook {
+            Some(_) => None,
+            None => report(&way.connection, Outcome::Dead, None, Some(error)),
         }
-        Some(Signal::Outcome(Box::new(Report {
-            account: connection.account_id,
-            source: connection.source_id,
-            connection: connection.id,
-            name: connection.name.clone(),
-            outcome: Outcome::Dead,
-            status: None,
-            error: Some(error),
-        })))
     }
 
     /// An item of the inbox is settled, which says something of those who fetch.
@@ -240,6 +220,32 @@ impl std::fmt::Debug for Signals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Signals").finish_non_exhaustive()
     }
+}
+
+/// Whether what goes over it is what Ferryhook itself says.
+fn is_of_ours(connection: &Connection) -> bool {
+    connection.source_id == Source::own_id(connection.account_id)
+}
+
+/// Nothing where whoever listens sees for themselves.
+fn report(
+    connection: &Connection,
+    outcome: Outcome,
+    status: Option<u16>,
+    error: Option<&str>,
+) -> Option<Signal> {
+    if is_of_ours(connection) || connection.is_listened_to() {
+        return None;
+    }
+    Some(Signal::Outcome(Box::new(Report {
+        account: connection.account_id,
+        source: connection.source_id,
+        connection: connection.id,
+        name: connection.name.clone(),
+        outcome,
+        status,
+        error: error.map(str::to_owned),
+    })))
 }
 
 #[cfg(test)]

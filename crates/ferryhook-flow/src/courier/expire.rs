@@ -63,7 +63,7 @@ impl Courier {
         };
         self.count(event, &settled, None);
         let of = lane_of(way, settled.lane);
-        let signal = self.signal_without_attempt(way, error);
+        let signal = self.signal_without_attempt(way, &error);
         self.follow(&of, event, consequence, (None, signal.as_ref())).await;
         if let Some(signal) = signal {
             self.heed(signal);

@@ -165,13 +165,15 @@ impl Percentiles {
     pub fn of(times: impl Iterator<Item = Duration>) -> Self {
         let mut times: Vec<_> = times.collect();
         times.sort_unstable();
-        // The smallest time that this many of a hundred do not exceed.
-        let at = |percent: usize| {
-            let place = (times.len() * percent).div_ceil(100).saturating_sub(1);
-            times.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
-        };
+        let at = |percent| not_exceeded(&times, percent);
         Self { p50: at(50), p99: at(99), max: at(100) }
     }
+}
+
+/// The smallest of times in order that this many of a hundred do not exceed, in milliseconds.
+pub fn not_exceeded(sorted: &[Duration], percent: usize) -> f64 {
+    let place = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+    sorted.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
 }
 
 #[cfg(test)]

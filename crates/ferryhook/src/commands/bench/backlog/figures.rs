@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::commands::bench::figures::not_exceeded;
 use crate::commands::bench::load::Sent;
 
 #[derive(Debug, Serialize)]
@@ -57,11 +58,7 @@ impl Answers {
         let took = sent.answered.iter().map(|one| one.answered_at - one.sent_at);
         let mut took: Vec<Duration> = took.collect();
         took.sort_unstable();
-        // The smallest time that this many of a hundred do not exceed.
-        let at = |percent: usize| {
-            let place = (took.len() * percent).div_ceil(100).saturating_sub(1);
-            took.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e3)
-        };
+        let at = |percent| not_exceeded(&took, percent);
         Self { count: took.len(), p50: at(50), p90: at(90), p99: at(99), max: at(100) }
     }
 
