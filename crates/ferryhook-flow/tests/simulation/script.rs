@@ -123,6 +123,16 @@ impl World {
         };
         let status = match (was.status, self.chance.of(0..10)) {
             (connection::Status::Deleted, _) => return,
+            (_, 1..5) if self.temper.reorders => {
+                self.story.reorder(way);
+                let ordering_key = match was.ordering_key {
+                    Some(_) => None,
+                    None => Some("body.key".to_owned()),
+                };
+                let now = Connection { ordering_key, ..was.record.clone() };
+                self.operator.connections().replace(&was, now).await.unwrap();
+                return self.ring(life, of.source_id, |_| ()).await;
+            }
             (_, 0) => connection::Status::Deleted,
             (connection::Status::Active, _) => connection::Status::Paused,
             (connection::Status::Paused, _) => connection::Status::Active,

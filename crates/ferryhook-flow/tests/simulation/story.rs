@@ -102,6 +102,8 @@ pub(crate) struct Known {
     pub(crate) deleted: Option<When>,
     /// How often its state was changed.
     pub(crate) changes: usize,
+    /// It has kept an order for a part of the time.
+    pub(crate) reordered: bool,
 }
 
 /// Somebody wanted an event to be sent again.
@@ -253,6 +255,11 @@ impl Story {
     pub(crate) fn delete(&self, connection: usize) {
         let when = self.tell(format_args!("connection {connection} is deleted"));
         self.told().known[connection].deleted = Some(when);
+    }
+
+    pub(crate) fn reorder(&self, connection: usize) {
+        self.tell(format_args!("connection {connection} begins or ceases to keep an order"));
+        self.told().known[connection].reordered = true;
     }
 
     /// Its state is about to change; a pause ends with that. Tells which change it is.

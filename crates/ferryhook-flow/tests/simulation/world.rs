@@ -43,6 +43,10 @@ pub(crate) struct Temper {
     pub(crate) crashes: bool,
     pub(crate) store_fails: bool,
     pub(crate) replays: bool,
+    /// Connections begin and cease to keep an order.
+    pub(crate) reorders: bool,
+    /// As where other processes work on the same store, though none does.
+    pub(crate) shared: bool,
 }
 
 /// One life of the program.
@@ -73,7 +77,9 @@ impl World {
             5..8 => (false, true),
             _ => (true, true),
         };
-        let temper = Temper { crashes, store_fails, replays: chance.percent(40) };
+        let replays = chance.percent(40);
+        let (reorders, shared) = (chance.percent(30), chance.percent(25));
+        let temper = Temper { crashes, store_fails, replays, reorders, shared };
         let cast = Cast::new(&chance);
         let disk = Arc::new(Disk::new(env.clone(), chance.apart(), story.clone()));
         let dead = disk.clone();
@@ -171,7 +177,7 @@ impl World {
             outbound: self.fleet.clone(),
             guard: Guard::new(Vec::new()),
             scripts: Scripts::default(),
-            shared: false,
+            shared: self.temper.shared,
             traces: None,
             tally: tally.clone(),
             tasks: Tasks::new(),

@@ -139,7 +139,7 @@ fn what_comes_behind_a_failure_does_not_fill_the_lane() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     /// Whichever keys fail how often: all of each goes out in order.
     #[test]
